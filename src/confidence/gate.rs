@@ -1,0 +1,1 @@
+//! The decision to answer or to ask.

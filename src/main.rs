@@ -1,0 +1,2 @@
+//! askback.
+fn main() {}

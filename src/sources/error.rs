@@ -1,0 +1,33 @@
+//! What can go wrong in a source, free of transport. `service` adds the tool's view and `mcp`
+//! maps it to the wire.
+
+use super::{Reference, Strategy};
+
+/// Why a source could not do what was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum SourceError {
+    /// The reference names nothing this source holds.
+    #[error("nothing is stored under {0}")]
+    ReferenceNotFound(Reference),
+    /// The source does not offer that refine strategy.
+    #[error("strategy {strategy} is not supported here")]
+    StrategyNotSupported {
+        /// What was asked for.
+        strategy: Strategy,
+        /// What it offers instead.
+        supported: Vec<Strategy>,
+    },
+    /// The source, or what stands behind it, cannot answer now. The text is fit for callers.
+    #[error("{0}")]
+    Unavailable(String),
+    /// Something broke. The text is for logs, never for callers.
+    #[error("{0}")]
+    Internal(String),
+}
+
+impl SourceError {
+    /// Wraps any error as [`SourceError::Internal`], saying what was being done.
+    pub fn internal(doing: &str, error: impl std::fmt::Display) -> Self {
+        Self::Internal(format!("{doing}: {error}"))
+    }
+}

@@ -1,0 +1,119 @@
+//! What a source of data is to the rest of askback: the [`Source`] trait and the values it
+//! speaks in. Each kind lives in a folder of its own and is one line in the [`registry`];
+//! nothing here knows MCP, HTTP, or how a kind finds its answers.
+
+pub mod documents;
+mod error;
+mod expansion;
+mod hit;
+mod reference;
+pub mod registry;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+pub use error::SourceError;
+pub use expansion::{Budget, ExpandRequest, Expansion, Passage, Strategy};
+pub use hit::{Hit, Provenance, Trust};
+pub use reference::Reference;
+
+use crate::confidence::{Calibration, Similarity, Signals};
+
+/// A corpus or service that can be searched, and whose results can be expanded.
+///
+/// Implementations must be cheap to call concurrently, keep CPU-heavy work off the async
+/// threads, and report trouble as a [`SourceError`]: a broken source never takes the server down.
+#[async_trait]
+pub trait Source: Send + Sync {
+    /// Finds what fits `request.query`, best first, with the evidence the gate judges it by.
+    ///
+    /// # Errors
+    /// [`SourceError::Unavailable`] while there is nothing to search, otherwise what went wrong.
+    async fn search(&self, request: SearchRequest) -> Result<Candidates, SourceError>;
+
+    /// The hit that `reference` stands for, with `score` 0 and `rank` left to the caller.
+    ///
+    /// # Errors
+    /// [`SourceError::ReferenceNotFound`] if this source has no such item (any more).
+    async fn locate(&self, reference: &Reference) -> Result<Hit, SourceError>;
+
+    /// Reads on from a hit: its neighbours, its section, its document, or what resembles it.
+    ///
+    /// # Errors
+    /// [`SourceError::ReferenceNotFound`], [`SourceError::StrategyNotSupported`], or as `search`.
+    async fn expand(&self, request: ExpandRequest) -> Result<Expansion, SourceError>;
+
+    /// Refine strategies this source offers, in the order `auto` prefers them.
+    fn strategies(&self) -> &[Strategy];
+
+    /// Counts, freshness, calibration and health at this moment. Never blocks on a backend.
+    fn status(&self) -> Status;
+}
+
+/// One query to a source.
+#[derive(Debug, Clone)]
+pub struct SearchRequest {
+    /// The words to search for, already trimmed and length-checked.
+    pub query: String,
+    /// How many hits to return at most. Evidence is computed from the full ranked lists
+    /// whatever this is.
+    pub limit: usize,
+}
+
+/// What a search found.
+#[derive(Debug, Clone)]
+pub struct Candidates {
+    /// Hits, best first, at most as many as asked for.
+    pub hits: Vec<Hit>,
+    /// What the gate judges the hits by.
+    pub evidence: Evidence,
+}
+
+/// What a kind of source can say about how well its hits fit.
+#[derive(Debug, Clone)]
+pub enum Evidence {
+    /// Ranked retrieval: strength is read from calibrated signals.
+    Ranked(RankedEvidence),
+}
+
+/// Evidence of a ranked search.
+#[derive(Debug, Clone)]
+pub struct RankedEvidence {
+    /// The numbers the gate looks at.
+    pub signals: Signals,
+    /// What those numbers mean in this source.
+    pub calibration: Arc<Calibration>,
+    /// The query's words that occur nowhere in the source, as the user wrote them.
+    pub unknown_terms: Vec<String>,
+    /// Cosines between the first hits (up to ten), in the order of [`Candidates::hits`].
+    pub similarity: Similarity,
+}
+
+/// A source's condition at one moment.
+#[derive(Debug, Clone)]
+pub struct Status {
+    /// Whether it can answer now, and why not.
+    pub health: Health,
+    /// Documents held.
+    pub documents: u64,
+    /// Passages (chunks) held.
+    pub passages: u64,
+    /// Identifies the index that answers; changes whenever content does.
+    pub index_version: Option<String>,
+    /// When the content was last brought up to date, RFC 3339 in UTC.
+    pub last_refreshed: Option<String>,
+    /// The calibration in force.
+    pub calibration: Option<Arc<Calibration>>,
+}
+
+/// Whether a source can answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Health {
+    /// It answers.
+    Healthy,
+    /// It is being prepared (first index) and will answer soon. The text says what it waits for.
+    Preparing(String),
+    /// It cannot answer. The text is fit for callers: no paths, no secrets.
+    Unhealthy(String),
+}
