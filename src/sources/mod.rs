@@ -1,5 +1,5 @@
 //! What a source of data is to the rest of askback: the [`Source`] trait and the values it
-//! speaks in. Each kind lives in a folder of its own and is one line in the [`registry`];
+//! speaks in. Each kind lives in a folder of its own and is one line in the registry;
 //! nothing here knows MCP, HTTP, or how a kind finds its answers.
 
 pub mod documents;
@@ -7,7 +7,6 @@ mod error;
 mod expansion;
 mod hit;
 mod reference;
-pub mod registry;
 
 use std::sync::Arc;
 

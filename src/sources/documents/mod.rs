@@ -1,0 +1,1 @@
+//! The `documents` kind: a hybrid index over files.
