@@ -5,20 +5,31 @@
 //!
 //! | module | owns |
 //! |---|---|
-//! | `config` | settings: files and environment, raw values turned into validated ones |
-//! | `cli` | the commands, one file each |
-//! | `http` | the axum app: routes, Host and Origin, probes, drain |
-//! | `mcp` | the protocol adapter: tools, both eras' rounds, errors on the wire |
-//! | `service` | the six use cases; knows callers and sources, neither MCP nor HTTP |
-//! | `dialogue` | questions, answers, and the sealed state between rounds |
+//! | [`config`] | settings: files and environment, raw values turned into validated ones |
+//! | [`cli`] | the commands, one file each |
+//! | [`http`] | the axum app: routes, Host and Origin, probes, drain |
+//! | [`mcp`] | the protocol adapter: tools, both eras' rounds, errors on the wire |
+//! | [`service`] | the six use cases; knows callers and sources, neither MCP nor HTTP |
+//! | [`dialogue`] | questions, answers, and the sealed state between rounds |
 //! | [`confidence`] | signals, calibration, reasons, the gate |
 //! | [`sources`] | the [`sources::Source`] trait, the registry, one folder per kind |
 //! | [`search`] | parts of the embedded hybrid index: chunking, lexical, dense, fusion, embedding |
-//! | `access` | who is calling and what they may do |
+//! | [`access`] | who is calling and what they may do |
 //! | [`store`] | durable state on disk |
-//! | `telemetry` | logs |
+//! | [`telemetry`] | logs |
+//! | [`text`], [`random`] | small helpers that many rooms need |
 
+pub mod access;
+pub mod cli;
 pub mod confidence;
+pub mod config;
+pub mod dialogue;
+pub mod http;
+pub mod mcp;
+pub mod random;
 pub mod search;
+pub mod service;
 pub mod sources;
 pub mod store;
+pub mod telemetry;
+pub mod text;

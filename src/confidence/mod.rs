@@ -2,11 +2,19 @@
 //! reasons, and the gate that decides between answering and asking. Pure arithmetic over values:
 //! it searches nothing itself and knows neither sources nor the protocol.
 
+pub mod bank;
 pub mod calibration;
 pub mod gate;
+pub mod logistic;
+pub mod merge;
+pub mod nagging;
+pub mod options;
+mod rng;
 mod signals;
 mod similarity;
+mod stats;
 
 pub use calibration::{Assessment, Calibration};
-pub use signals::{Observation, Signals};
+pub use gate::{Form, Level, Profile, Reason, Status, Verdict, decide};
+pub use signals::{Observation, Signals, clusters};
 pub use similarity::Similarity;

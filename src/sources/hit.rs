@@ -30,7 +30,7 @@ pub struct Hit {
 }
 
 /// Where a hit came from.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct Provenance {
     /// URI of the original, relative to the source: never a path of the server's disk.
     pub origin: String,

@@ -7,6 +7,8 @@ mod error;
 mod expansion;
 mod hit;
 mod reference;
+mod refresh;
+pub mod registry;
 
 use std::sync::Arc;
 
@@ -16,8 +18,9 @@ pub use error::SourceError;
 pub use expansion::{Budget, ExpandRequest, Expansion, Passage, Strategy};
 pub use hit::{Hit, Provenance, Trust};
 pub use reference::Reference;
+pub use refresh::{Progress, Quiet, Refreshed, Stage};
 
-use crate::confidence::{Calibration, Similarity, Signals};
+use crate::confidence::{Calibration, Signals, Similarity};
 
 /// A corpus or service that can be searched, and whose results can be expanded.
 ///
@@ -42,6 +45,13 @@ pub trait Source: Send + Sync {
     /// # Errors
     /// [`SourceError::ReferenceNotFound`], [`SourceError::StrategyNotSupported`], or as `search`.
     async fn expand(&self, request: ExpandRequest) -> Result<Expansion, SourceError>;
+
+    /// Brings the content up to date. The source goes on answering from what it had meanwhile,
+    /// and keeps it if this fails.
+    ///
+    /// # Errors
+    /// What stood in the way.
+    async fn refresh(&self, progress: Arc<dyn Progress>) -> Result<Refreshed, SourceError>;
 
     /// Refine strategies this source offers, in the order `auto` prefers them.
     fn strategies(&self) -> &[Strategy];
@@ -85,6 +95,8 @@ pub struct RankedEvidence {
     pub calibration: Arc<Calibration>,
     /// The query's words that occur nowhere in the source, as the user wrote them.
     pub unknown_terms: Vec<String>,
+    /// How many distinct words of the query occur in the source.
+    pub known_terms: usize,
     /// Cosines between the first hits (up to ten), in the order of [`Candidates::hits`].
     pub similarity: Similarity,
 }
@@ -115,4 +127,23 @@ pub enum Health {
     Preparing(String),
     /// It cannot answer. The text is fit for callers: no paths, no secrets.
     Unhealthy(String),
+}
+
+impl Health {
+    /// A word for it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Healthy => "healthy",
+            Self::Preparing(_) => "preparing",
+            Self::Unhealthy(_) => "unhealthy",
+        }
+    }
+
+    /// What it waits for, or why it cannot answer.
+    pub fn note(&self) -> Option<&str> {
+        match self {
+            Self::Healthy => None,
+            Self::Preparing(note) | Self::Unhealthy(note) => Some(note),
+        }
+    }
 }

@@ -68,7 +68,19 @@ mod tests {
 
     #[test]
     fn refuses_everything_else() {
-        for text in ["", "x", "x/y", "x/y#", "/y#1", "x/#1", "x/y#-1", "x/y#+1", "x/y#1.0", "x/y#4294967296", "x/y\u{0}#1"] {
+        for text in [
+            "",
+            "x",
+            "x/y",
+            "x/y#",
+            "/y#1",
+            "x/#1",
+            "x/y#-1",
+            "x/y#+1",
+            "x/y#1.0",
+            "x/y#4294967296",
+            "x/y\u{0}#1",
+        ] {
             assert_eq!(text.parse::<Reference>(), Err(MalformedReference), "{text:?}");
         }
         assert!(format!("x/{}#1", "y".repeat(2000)).parse::<Reference>().is_err());

@@ -1,1 +1,28 @@
-//! The `documents` kind: a hybrid index over files.
+//! The `documents` kind: a hybrid index over files, kept up to date as they change.
+//!
+//! [`scan`] finds files, [`readers`] understand them, [`ingest`] turns them into a new version of
+//! the index, [`version`] is what answers, [`expand`] reads on, and [`source`] is the
+//! [`super::Source`] that ties them together.
+
+mod calibrate;
+mod expand;
+mod ingest;
+mod readers;
+mod scan;
+mod settings;
+mod source;
+mod version;
+
+pub use settings::DocumentsSettings;
+
+use super::registry::{Family, KindEntry};
+
+/// The kind, as the registry knows it.
+pub static KIND: KindEntry = KindEntry {
+    name: "documents",
+    family: Family::Document,
+    schema: settings::schema,
+    check: settings::check,
+    trust: settings::trust,
+    open: source::open,
+};

@@ -1,0 +1,206 @@
+//! `askback ask`: a terminal MCP client. Shows what an agent sees, and when the service asks,
+//! asks the person at the terminal.
+
+use std::sync::Arc;
+
+use clap::{Args, ValueEnum};
+use rmcp::{
+    ServiceExt,
+    model::{CallToolRequestParams, ClientInfo, Implementation, ProtocolVersion},
+    service::{ClientLifecycleMode, ClientServiceExt, RoleClient, RunningService},
+    transport::StreamableHttpClientTransport,
+};
+use serde_json::{Value, json};
+use tokio::{net::TcpListener, sync::oneshot};
+
+use super::{CliError, progress::Bar, say, start, terminal::Terminal};
+use crate::{
+    config::Settings,
+    http::{self, Readiness},
+    telemetry,
+};
+
+/// Ask a question at the terminal, and be asked back.
+#[derive(Args)]
+pub(super) struct Ask {
+    /// The question.
+    question: String,
+    /// Slug of the source to search; every source if none is named.
+    #[arg(long)]
+    source: Option<String>,
+    /// Address of a running service, such as http://127.0.0.1:8080/mcp; without it, the service is
+    /// started in this process.
+    #[arg(long)]
+    url: Option<String>,
+    /// Protocol to speak.
+    #[arg(long, value_enum, default_value_t = Era::Auto)]
+    era: Era,
+    /// How many hits to show.
+    #[arg(long, default_value_t = 5)]
+    top_k: u32,
+    /// Show the signals behind the decision.
+    #[arg(long)]
+    explain: bool,
+    /// Print the tool's result as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Era {
+    /// What both sides know best.
+    Auto,
+    /// 2026-07-28: stateless rounds.
+    Modern,
+    /// 2025-11-25: a session and its back-channel.
+    Legacy,
+}
+
+type Client = RunningService<RoleClient, Terminal>;
+
+pub(super) async fn run(
+    arguments: Ask,
+    settings: impl Fn() -> Result<Settings, CliError>,
+) -> Result<(), CliError> {
+    if let Some(url) = arguments.url.clone() {
+        return converse(&arguments, &url).await;
+    }
+    let (url, stop) = serve_here(settings()?).await?;
+    let result = converse(&arguments, &url).await;
+    // Dropped or sent, it stops the service.
+    let _ = stop.send(());
+    result
+}
+
+/// Starts the service in this process, on a port of its own, with its sources up to date.
+async fn serve_here(mut settings: Settings) -> Result<(String, oneshot::Sender<()>), CliError> {
+    settings.log.level = "error".to_owned();
+    telemetry::init(&settings.log).map_err(CliError::Usage)?;
+    let started = start(&settings)?;
+    for entry in started.registry.entries() {
+        if let Err(error) = entry.refresh(Arc::new(Bar::new(entry.slug()))).await {
+            super::complain(&format!("source {}: {error}", entry.slug()));
+        }
+    }
+    let failed = |error| CliError::failed("listening", error);
+    let listener = TcpListener::bind(("127.0.0.1", 0)).await.map_err(failed)?;
+    let address = listener.local_addr().map_err(failed)?;
+    let (stop, stopped) = oneshot::channel::<()>();
+    tokio::spawn(async move {
+        let stopped = async move {
+            let _ = stopped.await;
+        };
+        http::serve(listener, &settings.server, started.handler, Readiness::default(), stopped).await
+    });
+    Ok((format!("http://{address}/mcp"), stop))
+}
+
+async fn converse(arguments: &Ask, url: &str) -> Result<(), CliError> {
+    let client = connect(arguments.era, url).await?;
+    let mut call = json!({ "query": arguments.question, "top_k": arguments.top_k });
+    if let (Some(source), Some(object)) = (&arguments.source, call.as_object_mut()) {
+        object.insert("source".to_owned(), json!(source));
+    }
+    let mut request = CallToolRequestParams::new("retrieve");
+    request.arguments = call.as_object().cloned();
+    let result =
+        client.call_tool(request).await.map_err(|error| CliError::failed("calling retrieve", error))?;
+    let text = result.content.first().and_then(|content| content.as_text()).map(|text| text.text.clone());
+    let _ = client.cancel().await;
+    let Some(shown) = result.structured_content else {
+        return Err(CliError::Failed(refused(&text.unwrap_or_default())));
+    };
+    if arguments.json {
+        say(&shown.to_string());
+    } else {
+        show(&shown, arguments.explain);
+    }
+    Ok(())
+}
+
+async fn connect(era: Era, url: &str) -> Result<Client, CliError> {
+    let transport = StreamableHttpClientTransport::from_uri(url);
+    let modern = vec![ProtocolVersion::V_2026_07_28];
+    let result = match era {
+        Era::Legacy => Terminal::default().serve(transport).await,
+        Era::Modern => {
+            let lifecycle = ClientLifecycleMode::Discover { preferred_versions: modern };
+            Terminal::default().serve_with_lifecycle(transport, lifecycle).await
+        }
+        Era::Auto => {
+            let lifecycle = ClientLifecycleMode::Auto { preferred_versions: modern, legacy_version: None };
+            Terminal::default().serve_with_lifecycle(transport, lifecycle).await
+        }
+    };
+    result.map_err(|error| CliError::failed(&format!("connecting to {url}"), error))
+}
+
+/// What this client says of itself.
+pub(super) fn identity() -> ClientInfo {
+    let capabilities = rmcp::model::ClientCapabilities::builder().enable_elicitation().build();
+    ClientInfo::new(capabilities, Implementation::new("askback-ask", env!("CARGO_PKG_VERSION")))
+}
+
+/// A tool failure in words.
+fn refused(text: &str) -> String {
+    let failure: Value = serde_json::from_str(text).unwrap_or_default();
+    match failure.get("message").and_then(Value::as_str) {
+        Some(message) => message.to_owned(),
+        None => text.to_owned(),
+    }
+}
+
+/// Prints a result for a person.
+fn show(result: &Value, explain: bool) {
+    let text = |pointer: &str| result.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let list = |pointer: &str| result.pointer(pointer).and_then(Value::as_array).cloned().unwrap_or_default();
+    for hit in list("/hits") {
+        let field = |name: &str| hit.get(name).and_then(Value::as_str).unwrap_or_default();
+        let rank = hit.get("rank").and_then(Value::as_u64).unwrap_or_default();
+        let section = match field("section") {
+            "" => String::new(),
+            section => format!(" › {section}"),
+        };
+        say(&format!("\n{rank}. {}{section}   [{}]", field("title"), field("reference")));
+        for line in wrap(&crate::text::excerpt(field("text"), 400), 92) {
+            say(&format!("   {line}"));
+        }
+    }
+    let probability = result.pointer("/confidence/probability").and_then(Value::as_f64).unwrap_or_default();
+    let reasons: Vec<String> =
+        list("/confidence/reasons").iter().filter_map(Value::as_str).map(str::to_owned).collect();
+    let because =
+        if reasons.is_empty() { String::new() } else { format!(", because {}", reasons.join(", ")) };
+    say(&format!(
+        "\n{} · confidence {} ({probability:.2}){because} · clarification: {}",
+        text("/status"),
+        text("/confidence/level"),
+        text("/clarification/outcome"),
+    ));
+    let alternatives = list("/alternatives");
+    if !alternatives.is_empty() {
+        say("also found:");
+        for choice in alternatives {
+            let field = |name: &str| choice.get(name).and_then(Value::as_str).unwrap_or_default();
+            say(&format!("   {}   [{}]", field("label"), field("reference")));
+        }
+    }
+    if explain {
+        say(&format!("{}\n{:#}", text("/confidence/explanation"), result["confidence"]["signals"]));
+    }
+}
+
+/// Breaks text at spaces into lines of at most `width` characters.
+fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}

@@ -1,0 +1,66 @@
+//! Showing how far long work has come.
+
+use std::{
+    sync::{Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::sources::{Progress, Stage};
+
+/// A bar on a terminal, nothing elsewhere (indicatif draws only where somebody looks).
+pub(super) struct Bar {
+    slug: String,
+    bar: ProgressBar,
+}
+
+impl Bar {
+    pub(super) fn new(slug: &str) -> Self {
+        let bar = ProgressBar::new(0);
+        if let Ok(style) = ProgressStyle::with_template("{msg:32} {bar:30} {pos}/{len} {elapsed}") {
+            bar.set_style(style);
+        }
+        Self { slug: slug.to_owned(), bar }
+    }
+}
+
+impl Progress for Bar {
+    fn step(&self, stage: Stage, done: u64, total: u64) {
+        self.bar.set_message(format!("{}: {}", self.slug, stage.name()));
+        self.bar.set_length(total);
+        self.bar.set_position(done);
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+/// A log line now and then, for a service that nobody watches.
+pub(super) struct Logged {
+    slug: String,
+    last: Mutex<Option<(Stage, Instant)>>,
+}
+
+impl Logged {
+    pub(super) fn new(slug: &str) -> Self {
+        Self { slug: slug.to_owned(), last: Mutex::new(None) }
+    }
+}
+
+impl Progress for Logged {
+    fn step(&self, stage: Stage, done: u64, total: u64) {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let due = last.is_none_or(|(before, at)| before == stage && at.elapsed() > Duration::from_secs(5));
+        // A check that finds nothing to do should say nothing: only what takes time is news.
+        if due && total > 0 {
+            tracing::info!(source = self.slug, stage = stage.name(), done, total, "indexing");
+            *last = Some((stage, Instant::now()));
+        } else if last.is_none_or(|(before, _)| before != stage) {
+            *last = Some((stage, Instant::now()));
+        }
+    }
+}

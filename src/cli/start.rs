@@ -1,0 +1,53 @@
+//! From settings to a service: what `serve` and `ask` have in common.
+
+use std::sync::Arc;
+
+use super::CliError;
+use crate::{
+    config::Settings,
+    dialogue::Sealer,
+    mcp::Handler,
+    search::embedding::MiniLm,
+    service::Service,
+    sources::registry::{Registry, Surroundings},
+};
+
+/// A service that can be served.
+pub struct Started {
+    /// The sources.
+    pub registry: Arc<Registry>,
+    /// The MCP server over them.
+    pub handler: Handler,
+}
+
+/// Opens the sources and puts the service together. Quick: indexes that have to be built are
+/// built by whoever refreshes the sources.
+///
+/// # Errors
+/// If the embedding or the state keys cannot be used.
+pub fn start(settings: &Settings) -> Result<Started, String> {
+    let registry = Arc::new(open(settings)?);
+    let sealer = Sealer::new(&settings.clarify.state_keys, settings.clarify.state_ttl)
+        .map_err(|error| error.to_string())?;
+    if settings.clarify.enabled && settings.clarify.state_keys.is_empty() {
+        tracing::warn!(
+            "clarify.state_keys is not set: a random key seals what travels between rounds, so an answer must come \
+             back to this very process; replicas need a shared key"
+        );
+    }
+    let service = Service::new(Arc::clone(&registry), settings.clarify.clone());
+    Ok(Started { registry, handler: Handler::new(service, sealer) })
+}
+
+/// Opens the sources.
+pub(super) fn open(settings: &Settings) -> Result<Registry, String> {
+    let embedder = MiniLm::load().map_err(|error| error.to_string())?;
+    let surroundings = Surroundings { data_dir: settings.data.dir.clone(), embedder: Arc::new(embedder) };
+    Ok(Registry::open(&settings.sources, &surroundings))
+}
+
+impl From<String> for CliError {
+    fn from(message: String) -> Self {
+        Self::Failed(message)
+    }
+}

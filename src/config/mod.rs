@@ -1,0 +1,53 @@
+//! Settings: where they come from, what they may be, and what each one means.
+//!
+//! One struct per concern holds the raw values with their defaults; [`load`] reads the files and
+//! the environment, refuses keys that do not exist, and turns the rest into validated [`Settings`]
+//! that are handed down as values. Nothing else reads the environment or the files.
+
+mod clarify;
+mod keys;
+mod load;
+mod log;
+mod problem;
+mod server;
+mod sources;
+
+pub use clarify::{Clarify, RawClarify, SourceClarify, StateKey};
+pub use load::{PROFILE_VARIABLE, load};
+pub use log::{Format, Log};
+pub use problem::{ConfigError, Problem};
+pub use server::{Auth, AuthMode, Data, RawServer, Server};
+pub use sources::{Card, Freshness, SourceConfig, Usage};
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// Everything askback is told at start, validated.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// The listener and what it lets in.
+    pub server: Server,
+    /// Where state lives.
+    pub data: Data,
+    /// Asking back.
+    pub clarify: Clarify,
+    /// Who may call.
+    pub auth: Auth,
+    /// Logs.
+    pub log: Log,
+    /// The sources, in the order of the files.
+    pub sources: Vec<SourceConfig>,
+}
+
+/// The settings as they are written, before validation.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(default)]
+struct RawSettings {
+    server: RawServer,
+    data: Data,
+    clarify: RawClarify,
+    auth: Auth,
+    log: Log,
+    #[schemars(skip)]
+    sources: Vec<serde_json::Map<String, serde_json::Value>>,
+}

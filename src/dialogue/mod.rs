@@ -1,0 +1,100 @@
+//! What is asked of a person and what comes back: questions, answers, and the sealed state that
+//! carries them from one round to the next. Knows nothing of how a question reaches the person.
+//!
+//! A tool that can ask is a pure round: it reads prior [`Exchange`]s out of a [`Dialogue`] and
+//! returns either an answer or a [`Question`]. Nothing is kept between rounds.
+
+mod answer;
+mod question;
+mod state;
+
+pub use answer::{Answer, Reply};
+pub use question::{Choice, Form, NONE_OF_THESE, Question};
+pub use state::{Asked, Binding, RoundState, Sealer, StateError};
+
+use serde::{Deserialize, Serialize};
+
+use crate::confidence::nagging::{self, Put};
+
+/// One question and what came of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Exchange {
+    /// What was asked.
+    pub asked: Asked,
+    /// What came back.
+    pub answer: Answer,
+}
+
+/// Whether a round may ask.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MayAsk {
+    /// It may.
+    Yes,
+    /// It may not, and why.
+    No(Silence),
+}
+
+/// Why nobody can be asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Silence {
+    /// The client cannot ask its user: no elicitation, or no channel back to it.
+    Unsupported,
+    /// Asking is switched off: by the caller, the client list, or configuration.
+    Disabled,
+    /// The call has asked as often as it may.
+    Exhausted,
+}
+
+/// What a round knows of the conversation so far.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Dialogue {
+    /// Earlier questions and answers, oldest first.
+    pub exchanges: Vec<Exchange>,
+    /// Whether one more question may be asked.
+    pub may_ask: MayAsk,
+}
+
+impl Dialogue {
+    /// A first round in which nobody can be asked.
+    pub fn silent(why: Silence) -> Self {
+        Self { exchanges: Vec::new(), may_ask: MayAsk::No(why) }
+    }
+
+    /// The latest answer, if anything was asked.
+    pub fn last(&self) -> Option<&Exchange> {
+        self.exchanges.last()
+    }
+
+    /// Whether `question` would not nag after what was asked already; `brought` says whether the
+    /// answers brought a word that the corpus knows.
+    pub fn worthwhile(&self, question: &Question, brought: bool) -> bool {
+        let next = question.asked();
+        let earlier: Vec<Put<'_>> = self.exchanges.iter().map(|exchange| exchange.asked.put()).collect();
+        nagging::worthwhile(&earlier, &next.put(), brought)
+    }
+
+    /// The free text people gave, oldest first.
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
+        self.exchanges.iter().filter_map(|exchange| match &exchange.answer {
+            Answer::Accepted(reply) => reply.text.as_deref(),
+            _ => None,
+        })
+    }
+
+    /// The option chosen last.
+    pub fn choice(&self) -> Option<&str> {
+        self.exchanges.iter().rev().find_map(|exchange| match &exchange.answer {
+            Answer::Accepted(reply) => reply.choice.as_deref(),
+            _ => None,
+        })
+    }
+}
+
+/// What a round comes to.
+#[derive(Debug, Clone)]
+pub enum Round<R> {
+    /// The tool's answer.
+    Answered(R),
+    /// A question that has to be answered first.
+    Ask(Question),
+}

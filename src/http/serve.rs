@@ -1,0 +1,91 @@
+//! Serving on a bound listener until told to stop, and then letting calls under way finish.
+
+use std::{sync::Arc, time::Duration};
+
+use axum::Router;
+use rmcp::transport::streamable_http_server::{
+    StreamableHttpServerConfig, StreamableHttpService, session::local::LocalSessionManager,
+};
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+use tower_http::catch_panic::CatchPanicLayer;
+
+use super::{Readiness, probes};
+use crate::{config::Server, mcp::Handler};
+
+/// The listener failed.
+#[derive(Debug, thiserror::Error)]
+#[error("serving failed: {0}")]
+pub struct ServeError(#[from] std::io::Error);
+
+/// Serves until `shutdown` resolves, then refuses new connections and gives calls under way
+/// `settings.drain` to finish. Takes a bound listener, so that tests serve on port 0.
+///
+/// # Errors
+/// [`ServeError`] if the listener fails.
+pub async fn serve(
+    listener: TcpListener,
+    settings: &Server,
+    handler: Handler,
+    readiness: Readiness,
+    shutdown: impl Future<Output = ()> + Send + 'static,
+) -> Result<(), ServeError> {
+    let ended = CancellationToken::new();
+    let calls_under_way = handler.calls_under_way();
+    let app = app(settings, handler, readiness.clone(), ended.clone());
+    let drain = settings.drain;
+    let stopping = CancellationToken::new();
+    let begun = stopping.clone();
+    let graceful = async move {
+        shutdown.await;
+        tracing::info!("draining");
+        readiness.drain();
+        begun.cancel();
+    };
+    let server = axum::serve(listener, app).with_graceful_shutdown(graceful).into_future();
+    tokio::pin!(server);
+    tokio::select! {
+        result = &mut server => return Ok(result?),
+        () = stopping.cancelled() => {}
+    }
+    // Connections that stay open by design (a session's event stream) would hold the server up
+    // for ever, so what is still open when the calls have had their time is ended.
+    let calls_done = Duration::from_millis(200);
+    let mut waited = Duration::ZERO;
+    while waited < drain {
+        tokio::select! {
+            result = &mut server => return Ok(result?),
+            () = tokio::time::sleep(calls_done) => waited += calls_done,
+        }
+        if calls_under_way() == 0 {
+            break;
+        }
+    }
+    ended.cancel();
+    // Ending the streams lets their connections close; a client that does not read is cut off.
+    match tokio::time::timeout(Duration::from_secs(2), server).await {
+        Ok(result) => Ok(result?),
+        Err(_) => Ok(()),
+    }
+}
+
+fn app(settings: &Server, handler: Handler, readiness: Readiness, ended: CancellationToken) -> Router {
+    // Origins are checked even when none is allowed: a browser has no business here by default.
+    let config = StreamableHttpServerConfig::default()
+        .with_allowed_hosts(&settings.allowed_hosts)
+        .with_allowed_origins(&settings.allowed_origins)
+        .enforce_origin_validation()
+        .with_json_response(true)
+        .with_max_request_body_bytes(settings.max_body)
+        .with_cancellation_token(ended);
+    let mcp = StreamableHttpService::new(
+        move || Ok(handler.clone()),
+        Arc::new(LocalSessionManager::default()),
+        config,
+    );
+    Router::new()
+        .route_service("/mcp", mcp)
+        // Nothing here is meant to panic; if something does, it costs one response.
+        .layer(CatchPanicLayer::new())
+        .merge(probes::routes(readiness))
+}

@@ -1,0 +1,123 @@
+//! JSON Schemas of arguments and results, and reading arguments by them.
+
+use std::sync::Arc;
+
+use rmcp::model::JsonObject;
+use schemars::{JsonSchema, generate::SchemaSettings};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::{service::Failure, text};
+
+/// The schema of `T`, self-contained: several clients do not follow `$ref`.
+pub(super) fn of<T: JsonSchema>() -> Arc<JsonObject> {
+    let mut settings = SchemaSettings::draft2020_12();
+    settings.inline_subschemas = true;
+    let schema = settings.into_generator().into_root_schema_for::<T>().to_value();
+    match schema {
+        Value::Object(mut object) => {
+            // The type's Rust name says nothing to a client.
+            object.remove("title");
+            Arc::new(object)
+        }
+        _ => Arc::default(),
+    }
+}
+
+/// Reads a tool's arguments. A null counts as an argument left out: models send it for options
+/// they do not use.
+pub(super) fn arguments<T: DeserializeOwned>(
+    arguments: &JsonObject,
+    schema: &JsonObject,
+) -> Result<T, Failure> {
+    let known = schema.get("properties").and_then(Value::as_object);
+    for key in arguments.keys() {
+        if known.is_none_or(|known| !known.contains_key(key)) {
+            return Err(unknown(key, known));
+        }
+    }
+    let given: JsonObject = arguments
+        .iter()
+        .filter(|(_, value)| !value.is_null())
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect();
+    for required in
+        schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
+    {
+        if !given.contains_key(required) {
+            return Err(Failure::argument(required, "is required"));
+        }
+    }
+    serde_path_to_error::deserialize(Value::Object(given)).map_err(|error| {
+        let path = error.path().to_string();
+        let field = if path == "." { "arguments" } else { &path };
+        Failure::argument(&text::excerpt(field, 64), text::excerpt(&error.inner().to_string(), 240))
+    })
+}
+
+fn unknown(key: &str, known: Option<&JsonObject>) -> Failure {
+    let names = || known.into_iter().flat_map(|known| known.keys().map(String::as_str));
+    let shown = text::excerpt(key, 64);
+    match text::nearest(key, names(), 1).first() {
+        Some(meant) => {
+            Failure::argument(&shown, format!("there is no such argument; did you mean `{meant}`?"))
+        }
+        None => {
+            let list = names().collect::<Vec<_>>().join(", ");
+            Failure::argument(&shown, format!("there is no such argument; arguments: {list}"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::service::{Code, Retrieve};
+    use rstest::rstest;
+    use serde_json::json;
+
+    fn read(value: Value) -> Result<Retrieve, Failure> {
+        arguments(value.as_object().unwrap(), &of::<Retrieve>())
+    }
+
+    #[test]
+    fn defaults_fill_in_and_null_is_left_out() {
+        let retrieve = read(json!({"query": "x", "top_k": null, "choice": null})).unwrap();
+        assert_eq!((retrieve.top_k, retrieve.choice), (5, None));
+    }
+
+    #[rstest]
+    #[case(json!({}), "query")]
+    #[case(json!({"query": null}), "query")]
+    #[case(json!({"query": 1}), "query")]
+    #[case(json!({"query": "x", "topk": 3}), "topk")]
+    #[case(json!({"query": "x", "top_k": "three"}), "top_k")]
+    #[case(json!({"query": "x", "top_k": -1}), "top_k")]
+    #[case(json!({"query": "x", "top_k": 1e300}), "top_k")]
+    #[case(json!({"query": "x", "source": 5}), "source")]
+    #[case(json!({"query": "x", "source": ["a", 1]}), "source")]
+    #[case(json!({"query": "x", "clarify": "sometimes"}), "clarify")]
+    #[case(json!({"query": "x", "filters": []}), "filters")]
+    fn a_bad_argument_is_named(#[case] value: Value, #[case] field: &str) {
+        let failure = read(value).unwrap_err();
+        assert_eq!(failure.code, Code::InvalidArgument);
+        assert_eq!(failure.details["field"], field, "{}", failure.message);
+    }
+
+    #[test]
+    fn a_huge_value_is_not_repeated_back() {
+        let failure = read(json!({"query": "x", "top_k": "y".repeat(1 << 20)})).unwrap_err();
+        assert!(failure.message.len() < 500);
+        let failure = read(json!({"query": "x", "z".repeat(1 << 20): 1})).unwrap_err();
+        assert!(failure.message.len() < 500);
+    }
+
+    #[test]
+    fn schemas_are_closed_objects_without_references() {
+        let schema = Value::Object(of::<Retrieve>().as_ref().clone());
+        assert_eq!(schema["type"], "object");
+        assert_eq!(schema["additionalProperties"], false);
+        assert_eq!(schema["required"], json!(["query"]));
+        assert!(!schema.to_string().contains("$ref"), "{schema}");
+    }
+}

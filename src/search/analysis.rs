@@ -1,0 +1,243 @@
+//! From text to index terms: the same way for passages and for queries.
+
+use serde::{Deserialize, Serialize};
+use tantivy::tokenizer::{
+    AsciiFoldingFilter, Language as Stemming, LowerCaser, RemoveLongFilter, Stemmer, StopWordFilter,
+    TextAnalyzer, Token, TokenStream, Tokenizer,
+};
+
+/// Changes whenever the same text comes to other terms.
+pub const VERSION: &str = "a1";
+
+/// Longest term, in bytes. What is longer is noise, and tantivy's limit is not much above.
+const MAX_TERM: usize = 128;
+
+/// English words that carry no content in a question, beyond the Lucene list that tantivy brings.
+const ENGLISH: &str = "a about after again all also am an and any are as at be because been before being but by can \
+could did do does doing done down each else ever every few for from further get gets give had has have having he her \
+here hers him his how i if in into is it its itself just let like ll many may me might mine more most much must my no \
+nor not now of off on once one only or other our ours out over own per please s same shall she should show so some \
+such t tell than that the their theirs them then there these they this those through to too under until up upon us \
+use used using ve very via want was we were what when where whether which while who whom whose why will with within \
+without would you your yours";
+
+/// A language texts are analysed in.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs)]
+pub enum Language {
+    Arabic,
+    Danish,
+    Dutch,
+    #[default]
+    English,
+    Finnish,
+    French,
+    German,
+    Greek,
+    Hungarian,
+    Italian,
+    /// Neither stemming nor stop words: for mixed languages, codes and names.
+    None,
+    Norwegian,
+    Portuguese,
+    Romanian,
+    Russian,
+    Spanish,
+    Swedish,
+    Turkish,
+}
+
+impl Language {
+    fn stemming(self) -> Option<Stemming> {
+        Some(match self {
+            Self::Arabic => Stemming::Arabic,
+            Self::Danish => Stemming::Danish,
+            Self::Dutch => Stemming::Dutch,
+            Self::English => Stemming::English,
+            Self::Finnish => Stemming::Finnish,
+            Self::French => Stemming::French,
+            Self::German => Stemming::German,
+            Self::Greek => Stemming::Greek,
+            Self::Hungarian => Stemming::Hungarian,
+            Self::Italian => Stemming::Italian,
+            Self::None => return None,
+            Self::Norwegian => Stemming::Norwegian,
+            Self::Portuguese => Stemming::Portuguese,
+            Self::Romanian => Stemming::Romanian,
+            Self::Russian => Stemming::Russian,
+            Self::Spanish => Stemming::Spanish,
+            Self::Swedish => Stemming::Swedish,
+            Self::Turkish => Stemming::Turkish,
+        })
+    }
+
+    /// ISO 639-1; English for [`Language::None`], whose everyday queries are as good as any.
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::Arabic => "ar",
+            Self::Danish => "da",
+            Self::Dutch => "nl",
+            Self::English | Self::None => "en",
+            Self::Finnish => "fi",
+            Self::French => "fr",
+            Self::German => "de",
+            Self::Greek => "el",
+            Self::Hungarian => "hu",
+            Self::Italian => "it",
+            Self::Norwegian => "no",
+            Self::Portuguese => "pt",
+            Self::Romanian => "ro",
+            Self::Russian => "ru",
+            Self::Spanish => "es",
+            Self::Swedish => "sv",
+            Self::Turkish => "tr",
+        }
+    }
+
+    fn stop_words(self) -> Option<StopWordFilter> {
+        match self {
+            Self::English => Some(StopWordFilter::remove(ENGLISH.split_whitespace().map(str::to_owned))),
+            other => StopWordFilter::new(other.stemming()?),
+        }
+    }
+}
+
+/// A distinct term of a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Term {
+    /// As indexed.
+    pub text: String,
+    /// As first written.
+    pub surface: String,
+}
+
+/// The analyser of one language, as tantivy uses it.
+pub fn analyzer(language: Language) -> TextAnalyzer {
+    let mut builder = TextAnalyzer::builder(Words::default())
+        .filter(RemoveLongFilter::limit(MAX_TERM))
+        .filter(LowerCaser)
+        .dynamic();
+    // Stop words carry their accents, stems do not need them.
+    if let Some(stop_words) = language.stop_words() {
+        builder = builder.filter_dynamic(stop_words);
+    }
+    if let Some(stemming) = language.stemming() {
+        builder = builder.filter_dynamic(Stemmer::new(stemming));
+    }
+    builder.filter_dynamic(AsciiFoldingFilter).build()
+}
+
+/// The distinct terms of `text`, in order, at most `limit`.
+pub fn terms(analyzer: &TextAnalyzer, text: &str, limit: usize) -> Vec<Term> {
+    let mut analyzer = analyzer.clone();
+    let mut stream = analyzer.token_stream(text);
+    let mut terms: Vec<Term> = Vec::new();
+    while terms.len() < limit && stream.advance() {
+        let token = stream.token();
+        if terms.iter().any(|term| term.text == token.text) {
+            continue;
+        }
+        let surface = text.get(token.offset_from..token.offset_to).unwrap_or(&token.text).to_owned();
+        terms.push(Term { text: token.text.clone(), surface });
+    }
+    terms
+}
+
+/// Splits at everything that is neither letter nor digit. Characters of scripts written without
+/// spaces become words of their own: a run of them would otherwise be one word nobody looks for.
+#[derive(Clone, Default)]
+struct Words {
+    token: Token,
+}
+
+struct WordStream<'a> {
+    text: &'a str,
+    at: usize,
+    token: &'a mut Token,
+}
+
+impl Tokenizer for Words {
+    type TokenStream<'a> = WordStream<'a>;
+
+    fn token_stream<'a>(&'a mut self, text: &'a str) -> WordStream<'a> {
+        self.token.reset();
+        WordStream { text, at: 0, token: &mut self.token }
+    }
+}
+
+impl TokenStream for WordStream<'_> {
+    fn advance(&mut self) -> bool {
+        self.token.text.clear();
+        self.token.position = self.token.position.wrapping_add(1);
+        let rest = self.text.get(self.at..).unwrap_or_default();
+        let Some(start) = rest.find(char::is_alphanumeric) else { return false };
+        let word = rest.get(start..).unwrap_or_default();
+        let length = match word.chars().next() {
+            Some(first) if is_unspaced(first) => first.len_utf8(),
+            _ => word.find(|c: char| !c.is_alphanumeric() || is_unspaced(c)).unwrap_or(word.len()),
+        };
+        self.token.offset_from = self.at + start;
+        self.token.offset_to = self.token.offset_from + length;
+        self.token.text.push_str(word.get(..length).unwrap_or_default());
+        self.at = self.token.offset_to;
+        true
+    }
+
+    fn token(&self) -> &Token {
+        self.token
+    }
+
+    fn token_mut(&mut self) -> &mut Token {
+        self.token
+    }
+}
+
+/// Han, kana, Thai, Lao, Khmer and Burmese.
+fn is_unspaced(c: char) -> bool {
+    matches!(
+        c,
+        '\u{0e00}'..='\u{0eff}'
+            | '\u{1000}'..='\u{109f}'
+            | '\u{1780}'..='\u{17ff}'
+            | '\u{3040}'..='\u{30ff}'
+            | '\u{3400}'..='\u{9fff}'
+            | '\u{f900}'..='\u{faff}'
+            | '\u{20000}'..='\u{3ffff}'
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(language: Language, text: &str) -> Vec<String> {
+        terms(&analyzer(language), text, 64).into_iter().map(|term| term.text).collect()
+    }
+
+    #[test]
+    fn english_is_stemmed_without_stop_words() {
+        assert_eq!(texts(Language::English, "How do I rotate the rotating KEYS?"), ["rotat", "key"]);
+    }
+
+    #[test]
+    fn accents_fold_and_surfaces_stay() {
+        let found = terms(&analyzer(Language::None), "Café CAFE naïve", 64);
+        assert_eq!(
+            found.iter().map(|t| (t.text.as_str(), t.surface.as_str())).collect::<Vec<_>>(),
+            [("cafe", "Café"), ("naive", "naïve")]
+        );
+    }
+
+    #[test]
+    fn scripts_without_spaces_split_by_character() {
+        assert_eq!(texts(Language::English, "重启server服务"), ["重", "启", "server", "服", "务"]);
+    }
+
+    #[test]
+    fn terms_are_limited() {
+        let text = (0..500).map(|n| format!("w{n} ")).collect::<String>();
+        assert_eq!(terms(&analyzer(Language::English), &text, 64).len(), 64);
+        assert!(terms(&analyzer(Language::English), &"x".repeat(1 << 20), 64).is_empty());
+    }
+}

@@ -1,0 +1,229 @@
+//! The integer matrix product at the heart of the forward pass, for each instruction set.
+//!
+//! Weights are laid out in blocks of [`LANES`] outputs; within a block, group by group of 32
+//! inputs, and within a group in eight steps of four inputs: one 64-byte step holds four
+//! consecutive inputs of sixteen outputs, which is what one instruction of a byte dot product
+//! takes. No path fuses multiplications with additions and all sum in the same order, so that vectors
+//! are the same to the bit on every machine.
+
+#![allow(
+    clippy::indexing_slicing,
+    reason = "the innermost loops; `product` checks every length before any kernel runs"
+)]
+
+use super::{quantize::Quantized, weights::GROUP};
+use crate::search::isa::Isa;
+
+/// Outputs of a block.
+pub(super) const LANES: usize = 16;
+/// Inputs a step takes at once.
+const QUAD: usize = 4;
+/// Bytes of weights of one group of one block.
+pub(super) const GROUP_BYTES: usize = GROUP * LANES;
+/// Tokens that share a pass over a block's weights.
+const TILE: usize = 4;
+
+/// Blocked weights of one matrix, as the kernels read them.
+pub(super) struct Blocks {
+    /// Inputs; a multiple of 32.
+    pub(super) inputs: usize,
+    /// Outputs; a multiple of 16.
+    pub(super) outputs: usize,
+    /// Weights, see the module's comment.
+    pub(super) weights: Vec<i8>,
+    /// Scales, by block, group, output.
+    pub(super) scales: Vec<f32>,
+    /// 128 × the sum of a group's weights, by block, group, output: undoes the activations' offset.
+    pub(super) corrections: Vec<i32>,
+    /// Added to each output.
+    pub(super) bias: Vec<f32>,
+}
+
+/// `result[t][n] = bias[n] + Σₖ x[t][k]·w[n][k]`, row-major. Does nothing if lengths do not fit.
+pub(super) fn product(isa: Isa, blocks: &Blocks, x: &Quantized, result: &mut [f32]) {
+    let (inputs, outputs) = (blocks.inputs, blocks.outputs);
+    let tokens = result.len() / outputs.max(1);
+    let groups = inputs / GROUP;
+    let fits = inputs % GROUP == 0
+        && outputs % LANES == 0
+        && blocks.weights.len() == inputs * outputs
+        && blocks.scales.len() == groups * outputs
+        && blocks.corrections.len() == groups * outputs
+        && blocks.bias.len() == outputs
+        && result.len() == tokens * outputs
+        && x.bytes.len() == tokens * inputs
+        && x.scales.len() == tokens * groups;
+    debug_assert!(fits);
+    if !fits {
+        return;
+    }
+    match isa {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: `Isa::available` lists this only where the processor has the features, and all
+        // lengths were checked above.
+        Isa::Avx512Vnni => unsafe { x86::avx512(blocks, x, result) },
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: as above.
+        Isa::Avx2 => unsafe { x86::avx2(blocks, x, result) },
+        Isa::Portable => portable(blocks, x, result),
+    }
+}
+
+fn portable(blocks: &Blocks, x: &Quantized, result: &mut [f32]) {
+    let groups = blocks.inputs / GROUP;
+    for (t, row) in result.chunks_exact_mut(blocks.outputs).enumerate() {
+        let bytes = &x.bytes[t * blocks.inputs..][..blocks.inputs];
+        let x_scales = &x.scales[t * groups..][..groups];
+        for (block, out) in row.chunks_exact_mut(LANES).enumerate() {
+            let mut sum = [0.0f32; LANES];
+            for group in 0..groups {
+                let at = block * groups + group;
+                let weights = &blocks.weights[at * GROUP_BYTES..][..GROUP_BYTES];
+                let mut dot = [0i32; LANES];
+                for (step, quads) in weights.chunks_exact(LANES * QUAD).enumerate() {
+                    let input = &bytes[group * GROUP + step * QUAD..][..QUAD];
+                    for (dot, quad) in dot.iter_mut().zip(quads.chunks_exact(QUAD)) {
+                        for (weight, byte) in quad.iter().zip(input) {
+                            *dot += i32::from(*weight) * i32::from(*byte);
+                        }
+                    }
+                }
+                let scales = &blocks.scales[at * LANES..][..LANES];
+                let corrections = &blocks.corrections[at * LANES..][..LANES];
+                for lane in 0..LANES {
+                    let scale = scales[lane] * x_scales[group];
+                    sum[lane] += (dot[lane] - corrections[lane]) as f32 * scale;
+                }
+            }
+            for ((out, sum), bias) in out.iter_mut().zip(sum).zip(&blocks.bias[block * LANES..][..LANES]) {
+                *out = sum + bias;
+            }
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    //! The x86-64 kernels. Four-bit weights times bytes cannot overflow 16 bits within a group
+    //! (8 steps × 2 products × 255 × 8 = 32 640), so sums stay in 16 bits until the group ends.
+
+    use std::arch::x86_64::*;
+
+    use super::{Blocks, GROUP, GROUP_BYTES, LANES, QUAD, Quantized, TILE};
+
+    /// Where a tile's tokens start: their bytes, scales and results.
+    struct Tile {
+        bytes: [*const u8; TILE],
+        scales: [*const f32; TILE],
+        count: usize,
+        first: usize,
+    }
+
+    /// Tiles of the tokens; a short last one repeats its last token, whose result is written once.
+    fn tiles<'a>(blocks: &'a Blocks, x: &'a Quantized, tokens: usize) -> impl Iterator<Item = Tile> + 'a {
+        let groups = blocks.inputs / GROUP;
+        (0..tokens).step_by(TILE).map(move |first| {
+            let count = TILE.min(tokens - first);
+            let token = |n: usize| first + n.min(count - 1);
+            Tile {
+                bytes: std::array::from_fn(|n| x.bytes[token(n) * blocks.inputs..].as_ptr()),
+                scales: std::array::from_fn(|n| x.scales[token(n) * groups..].as_ptr()),
+                count,
+                first,
+            }
+        })
+    }
+
+    /// # Safety
+    /// The processor has AVX-512 F, BW and VNNI; lengths fit as `product` checks.
+    #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
+    pub(super) unsafe fn avx512(blocks: &Blocks, x: &Quantized, result: &mut [f32]) {
+        let groups = blocks.inputs / GROUP;
+        let tokens = result.len() / blocks.outputs;
+        for tile in tiles(blocks, x, tokens) {
+            for block in 0..blocks.outputs / LANES {
+                let mut sums = [_mm512_setzero_ps(); TILE];
+                for group in 0..groups {
+                    let at = block * groups + group;
+                    // SAFETY: `at` is below the number of groups of all blocks, and each tile
+                    // pointer has `inputs` bytes and `groups` scales behind it.
+                    unsafe {
+                        let weights = blocks.weights.as_ptr().add(at * GROUP_BYTES);
+                        let correction =
+                            _mm512_loadu_si512(blocks.corrections.as_ptr().add(at * LANES).cast());
+                        let mut dots = [_mm512_setzero_si512(); TILE];
+                        for step in 0..GROUP / QUAD {
+                            let weight = _mm512_loadu_si512(weights.add(step * LANES * QUAD).cast());
+                            for (dot, bytes) in dots.iter_mut().zip(tile.bytes) {
+                                let quad =
+                                    bytes.add(group * GROUP + step * QUAD).cast::<i32>().read_unaligned();
+                                *dot = _mm512_dpbusd_epi32(*dot, _mm512_set1_epi32(quad), weight);
+                            }
+                        }
+                        let scale = _mm512_loadu_ps(blocks.scales.as_ptr().add(at * LANES));
+                        for ((sum, dot), x_scale) in sums.iter_mut().zip(dots).zip(tile.scales) {
+                            let whole = _mm512_cvtepi32_ps(_mm512_sub_epi32(dot, correction));
+                            let both = _mm512_mul_ps(scale, _mm512_set1_ps(*x_scale.add(group)));
+                            *sum = _mm512_add_ps(*sum, _mm512_mul_ps(whole, both));
+                        }
+                    }
+                }
+                // SAFETY: `bias` has `outputs` entries.
+                let bias = unsafe { _mm512_loadu_ps(blocks.bias.as_ptr().add(block * LANES)) };
+                for (n, sum) in sums.iter().enumerate().take(tile.count) {
+                    let out = &mut result[(tile.first + n) * blocks.outputs + block * LANES..][..LANES];
+                    // SAFETY: `out` has LANES entries.
+                    unsafe { _mm512_storeu_ps(out.as_mut_ptr(), _mm512_add_ps(*sum, bias)) };
+                }
+            }
+        }
+    }
+
+    /// # Safety
+    /// The processor has AVX2; lengths fit as `product` checks.
+    #[target_feature(enable = "avx2")]
+    pub(super) unsafe fn avx2(blocks: &Blocks, x: &Quantized, result: &mut [f32]) {
+        const HALF: usize = LANES / 2;
+        let groups = blocks.inputs / GROUP;
+        let tokens = result.len() / blocks.outputs;
+        let ones = _mm256_set1_epi16(1);
+        for tile in tiles(blocks, x, tokens) {
+            for half_block in 0..blocks.outputs / HALF {
+                let (block, half) = (half_block / 2, half_block % 2);
+                let mut sums = [_mm256_setzero_ps(); TILE];
+                for group in 0..groups {
+                    let at = block * groups + group;
+                    let lane = at * LANES + half * HALF;
+                    // SAFETY: as in `avx512`, with the half block's offset inside the block.
+                    unsafe {
+                        let weights = blocks.weights.as_ptr().add(at * GROUP_BYTES + half * HALF * QUAD);
+                        let correction = _mm256_loadu_si256(blocks.corrections.as_ptr().add(lane).cast());
+                        let mut dots = [_mm256_setzero_si256(); TILE];
+                        for step in 0..GROUP / QUAD {
+                            let weight = _mm256_loadu_si256(weights.add(step * LANES * QUAD).cast());
+                            for (dot, bytes) in dots.iter_mut().zip(tile.bytes) {
+                                let quad =
+                                    bytes.add(group * GROUP + step * QUAD).cast::<i32>().read_unaligned();
+                                let products = _mm256_maddubs_epi16(_mm256_set1_epi32(quad), weight);
+                                *dot = _mm256_add_epi16(*dot, products);
+                            }
+                        }
+                        let scale = _mm256_loadu_ps(blocks.scales.as_ptr().add(lane));
+                        for ((sum, dot), x_scale) in sums.iter_mut().zip(dots).zip(tile.scales) {
+                            let dot = _mm256_sub_epi32(_mm256_madd_epi16(dot, ones), correction);
+                            let both = _mm256_mul_ps(scale, _mm256_set1_ps(*x_scale.add(group)));
+                            *sum = _mm256_add_ps(*sum, _mm256_mul_ps(_mm256_cvtepi32_ps(dot), both));
+                        }
+                    }
+                }
+                // SAFETY: `bias` has `outputs` entries.
+                let bias = unsafe { _mm256_loadu_ps(blocks.bias.as_ptr().add(half_block * HALF)) };
+                for (n, sum) in sums.iter().enumerate().take(tile.count) {
+                    let out = &mut result[(tile.first + n) * blocks.outputs + half_block * HALF..][..HALF];
+                    // SAFETY: `out` has HALF entries.
+                    unsafe { _mm256_storeu_ps(out.as_mut_ptr(), _mm256_add_ps(*sum, bias)) };
+                }
+            }
+        }
+    }
+}

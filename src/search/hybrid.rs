@@ -1,0 +1,98 @@
+//! One version of a hybrid index: lexical and dense, searched together.
+
+use super::{
+    SearchError,
+    dense::{self, DenseIndex},
+    fusion,
+    lexical::{LexicalIndex, QueryTerms},
+};
+use crate::confidence::{Observation, Signals, Similarity};
+
+/// How deep each ranking goes before fusion.
+pub const DEPTH: usize = 100;
+
+/// Hits whose likeness to each other is looked at.
+const SHAPE: usize = 10;
+
+/// Random pairs that say what unrelated looks like.
+const PAIRS: usize = 4000;
+
+/// An index of passages, immutable once built.
+pub struct HybridIndex {
+    lexical: LexicalIndex,
+    dense: DenseIndex,
+    pair_mean: f32,
+    pair_deviation: f32,
+}
+
+/// What a search found and saw.
+#[derive(Debug, Clone)]
+pub struct Found {
+    /// Passages by fused score in [0, 1], best first.
+    pub fused: Vec<(u32, f32)>,
+    /// The dense ranking.
+    pub dense: Vec<(u32, f32)>,
+    /// The lexical ranking.
+    pub lexical: Vec<(u32, f32)>,
+    /// The query's terms.
+    pub terms: QueryTerms,
+    /// Cosines among the first ten fused.
+    pub similarity: Similarity,
+    /// The signals of both rankings.
+    pub signals: Signals,
+}
+
+impl HybridIndex {
+    /// Puts an index together from its two sides, which know the same passages by the same places.
+    pub fn new(lexical: LexicalIndex, dense: DenseIndex) -> Self {
+        let (pair_mean, pair_deviation) = dense.random_pairs(PAIRS);
+        Self { lexical, dense, pair_mean, pair_deviation }
+    }
+
+    /// The lexical side.
+    pub fn lexical(&self) -> &LexicalIndex {
+        &self.lexical
+    }
+
+    /// The dense side.
+    pub fn dense(&self) -> &DenseIndex {
+        &self.dense
+    }
+
+    /// Searches both sides for `query`, whose embedding is `vector`. The passage `leave_out` counts
+    /// as absent.
+    ///
+    /// # Errors
+    /// If the lexical side cannot be read.
+    pub fn search(&self, query: &str, vector: &[f32], leave_out: Option<u32>) -> Result<Found, SearchError> {
+        let terms = self.lexical.terms(query)?;
+        let present = |hit: &(u32, f32)| Some(hit.0) != leave_out;
+        let mut lexical = self.lexical.search(&terms, DEPTH + 1)?;
+        let cosines = self.dense.cosines(vector);
+        let mut dense = dense::top(&cosines, DEPTH + 1);
+        for ranking in [&mut lexical, &mut dense] {
+            ranking.retain(present);
+            ranking.truncate(DEPTH);
+        }
+        let fused =
+            fusion::convex(&lexical, &dense, |passage| cosines.get(passage as usize).copied().unwrap_or(0.0));
+        let first: Vec<usize> = fused.iter().take(SHAPE).map(|hit| hit.0 as usize).collect();
+        let cosine = |i: usize, j: usize| match (first.get(i), first.get(j)) {
+            (Some(a), Some(b)) => self.dense.cosine(*a, *b),
+            _ => 0.0,
+        };
+        let similarity = Similarity::new(first.len(), cosine);
+        let scores = |hits: &[(u32, f32)]| hits.iter().map(|hit| hit.1).collect::<Vec<f32>>();
+        let signals = Signals::from(&Observation {
+            dense: &scores(&dense),
+            lexical: &scores(&lexical),
+            known_idf: &terms.known.iter().map(|(_, idf)| *idf).collect::<Vec<f32>>(),
+            unknown_terms: terms.unknown.len(),
+            unknown_idf: self.lexical.idf(0),
+            similarity: &similarity,
+            pair_mean: self.pair_mean,
+            pair_deviation: self.pair_deviation,
+        });
+        Ok(Found { fused, dense, lexical, terms, similarity, signals })
+    }
+}

@@ -1,0 +1,249 @@
+//! The documents source: the version in force, and what can be done with it.
+
+use std::{
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use arc_swap::ArcSwapOption;
+use async_trait::async_trait;
+
+use super::{
+    expand::{STRATEGIES, expand},
+    ingest::{Ingest, clear_leftovers, store_failed},
+    settings::DocumentsSettings,
+    version::{Labels, Version},
+};
+use crate::{
+    confidence::Calibration,
+    config::SourceConfig,
+    search::embedder::Embedder,
+    sources::{
+        Candidates, Evidence, ExpandRequest, Expansion, Health, Hit, Progress, RankedEvidence, Reference,
+        Refreshed, SearchRequest, Source, SourceError, Stage, Status, Strategy, registry::Surroundings,
+    },
+    store::CorpusStore,
+};
+
+/// Opens a documents source: the version in force answers at once, if there is one.
+pub(super) fn open(
+    config: &SourceConfig,
+    surroundings: &Surroundings,
+) -> Result<Arc<dyn Source>, SourceError> {
+    let settings = DocumentsSettings::read(&config.settings)
+        .map_err(|error| SourceError::Unavailable(format!("{}: {}", error.key, error.message)))?;
+    let inner = Inner {
+        slug: config.slug.clone(),
+        store: CorpusStore::new(&surroundings.data_dir, &config.slug),
+        embedder: Arc::clone(&surroundings.embedder),
+        folder: surroundings.data_dir.join("index").join(&config.slug),
+        settings,
+        version: ArcSwapOption::empty(),
+        trouble: Mutex::new(None),
+        waiting_for: Mutex::new("the first index to be built".to_owned()),
+    };
+    inner.adopt()?;
+    Ok(Arc::new(DocumentsSource(Arc::new(inner))))
+}
+
+/// A documents source.
+struct DocumentsSource(Arc<Inner>);
+
+struct Inner {
+    slug: String,
+    settings: DocumentsSettings,
+    store: CorpusStore,
+    embedder: Arc<dyn Embedder>,
+    folder: PathBuf,
+    version: ArcSwapOption<Version>,
+    /// Why the last refresh failed.
+    trouble: Mutex<Option<String>>,
+    /// What the first refresh is doing.
+    waiting_for: Mutex<String>,
+}
+
+impl Inner {
+    /// Takes over the version in force if it is another than the one loaded: the first, or one
+    /// that another process has built.
+    fn adopt(&self) -> Result<(), SourceError> {
+        let loaded = self.version.load().as_ref().map(|version| version.pinned.version.clone());
+        let pinned = self.store.pinned().map_err(store_failed)?;
+        if pinned.is_none() || pinned.map(|pinned| pinned.version) == loaded {
+            return Ok(());
+        }
+        let Some((pinned, documents)) = self.store.load().map_err(store_failed)? else { return Ok(()) };
+        let hashes =
+            documents.values().flat_map(|document| document.passages.iter().map(|passage| &passage.hash));
+        let vectors = self.store.vectors(self.embedder.id(), hashes).map_err(store_failed)?;
+        // A calibration that cannot be read is of another version of askback: refresh fits a new one.
+        let calibration = serde_json::from_str(&pinned.calibration)
+            .unwrap_or_else(|_| Calibration::pooled("the stored calibration could not be read".to_owned()));
+        let folder = self.folder.join(&pinned.version);
+        let version = Version::assemble(
+            pinned,
+            Arc::new(calibration),
+            documents,
+            &vectors,
+            self.embedder.dimensions(),
+            self.settings.language,
+            &folder,
+        )
+        .map_err(|error| SourceError::internal("opening the index", error))?;
+        self.version.store(Some(Arc::new(version)));
+        Ok(())
+    }
+
+    fn refresh(&self, progress: &dyn Progress) -> Result<Refreshed, SourceError> {
+        let noting = Noting { inner: self, progress };
+        let ingest = Ingest {
+            slug: &self.slug,
+            settings: &self.settings,
+            store: &self.store,
+            embedder: &self.embedder,
+            folder: self.folder.clone(),
+            progress: &noting,
+        };
+        let outcome = ingest.run()?;
+        match outcome.version {
+            Some(version) => {
+                let name = version.pinned.version.clone();
+                self.version.store(Some(Arc::new(version)));
+                clear_leftovers(&self.folder, &name);
+            }
+            None => self.adopt()?,
+        }
+        Ok(outcome.report)
+    }
+
+    fn in_force(&self) -> Result<Arc<Version>, SourceError> {
+        self.version.load_full().ok_or_else(|| match self.health() {
+            Health::Preparing(what) => SourceError::Unavailable(format!("it is being prepared ({what})")),
+            Health::Unhealthy(why) => SourceError::Unavailable(why),
+            Health::Healthy => SourceError::Unavailable("it is being prepared".to_owned()),
+        })
+    }
+
+    fn health(&self) -> Health {
+        let trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        match (self.version.load().is_some(), trouble) {
+            (true, _) => Health::Healthy,
+            (false, Some(why)) => Health::Unhealthy(why),
+            (false, None) => {
+                Health::Preparing(self.waiting_for.lock().unwrap_or_else(PoisonError::into_inner).clone())
+            }
+        }
+    }
+
+    fn labels(&self) -> Labels<'_> {
+        Labels { slug: &self.slug, trust: self.settings.trust, url_base: self.settings.url_base.as_deref() }
+    }
+
+    fn search(&self, request: &SearchRequest) -> Result<Candidates, SourceError> {
+        let version = self.in_force()?;
+        let vector = self
+            .embedder
+            .embed(&[&request.query])
+            .map_err(|error| SourceError::internal("embedding a query", error))?
+            .pop()
+            .unwrap_or_default();
+        let found = version
+            .index
+            .search(&request.query, &vector, None)
+            .map_err(|error| SourceError::internal("searching", error))?;
+        let labels = self.labels();
+        let hits: Vec<Hit> = found
+            .fused
+            .iter()
+            .take(request.limit)
+            .filter_map(|(ordinal, score)| version.hit(*ordinal, *score, &labels))
+            .collect();
+        let evidence = Evidence::Ranked(RankedEvidence {
+            signals: found.signals,
+            calibration: Arc::clone(&version.calibration),
+            unknown_terms: found.terms.unknown.into_iter().map(|term| term.surface).collect(),
+            known_terms: found.terms.known.len(),
+            similarity: found.similarity,
+        });
+        Ok(Candidates { hits, evidence })
+    }
+}
+
+/// Passes progress on, and remembers it for whoever asks why there is no index yet.
+struct Noting<'a> {
+    inner: &'a Inner,
+    progress: &'a dyn Progress,
+}
+
+impl Progress for Noting<'_> {
+    fn step(&self, stage: Stage, done: u64, total: u64) {
+        let text =
+            if total > 0 { format!("{} {done}/{total}", stage.name()) } else { stage.name().to_owned() };
+        *self.inner.waiting_for.lock().unwrap_or_else(PoisonError::into_inner) = text;
+        self.progress.step(stage, done, total);
+    }
+}
+
+impl DocumentsSource {
+    /// Runs CPU-heavy work off the async threads.
+    async fn blocking<R: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Inner) -> Result<R, SourceError> + Send + 'static,
+    ) -> Result<R, SourceError> {
+        let inner = Arc::clone(&self.0);
+        tokio::task::spawn_blocking(move || work(&inner))
+            .await
+            .unwrap_or_else(|error| Err(SourceError::internal("a worker died", error)))
+    }
+}
+
+#[async_trait]
+impl Source for DocumentsSource {
+    async fn search(&self, request: SearchRequest) -> Result<Candidates, SourceError> {
+        self.blocking(move |inner| inner.search(&request)).await
+    }
+
+    async fn locate(&self, reference: &Reference) -> Result<Hit, SourceError> {
+        let version = self.0.in_force()?;
+        version
+            .find(reference)
+            .and_then(|ordinal| version.hit(ordinal, 0.0, &self.0.labels()))
+            .ok_or_else(|| SourceError::ReferenceNotFound(reference.clone()))
+    }
+
+    async fn expand(&self, request: ExpandRequest) -> Result<Expansion, SourceError> {
+        self.blocking(move |inner| {
+            let version = inner.in_force()?;
+            expand(&version, inner.embedder.as_ref(), &inner.labels(), &request)
+        })
+        .await
+    }
+
+    async fn refresh(&self, progress: Arc<dyn Progress>) -> Result<Refreshed, SourceError> {
+        let result = self.blocking(move |inner| inner.refresh(progress.as_ref())).await;
+        let trouble = match &result {
+            Ok(_) => None,
+            Err(SourceError::Unavailable(why)) => Some(why.clone()),
+            Err(_) => {
+                Some("its index could not be built; its operator finds the cause in the log".to_owned())
+            }
+        };
+        *self.0.trouble.lock().unwrap_or_else(PoisonError::into_inner) = trouble;
+        result
+    }
+
+    fn strategies(&self) -> &[Strategy] {
+        STRATEGIES
+    }
+
+    fn status(&self) -> Status {
+        let version = self.0.version.load_full();
+        Status {
+            health: self.0.health(),
+            documents: version.as_ref().map_or(0, |version| version.documents.len() as u64),
+            passages: version.as_ref().map_or(0, |version| version.passages()),
+            index_version: version.as_ref().map(|version| version.pinned.version.clone()),
+            last_refreshed: version.as_ref().map(|version| version.pinned.refreshed_at.clone()),
+            calibration: version.as_ref().map(|version| Arc::clone(&version.calibration)),
+        }
+    }
+}

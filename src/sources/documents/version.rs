@@ -1,0 +1,145 @@
+//! One version of a source's index: what answers queries. Immutable, shared by all calls that
+//! started while it was in force.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    path::Path,
+    sync::Arc,
+};
+
+use crate::{
+    confidence::Calibration,
+    search::{
+        SearchError,
+        analysis::Language,
+        chunking::{self, Chunk},
+        dense::{ByteVector, DenseIndex},
+        hybrid::HybridIndex,
+        lexical::LexicalIndex,
+    },
+    sources::{Hit, Provenance, Reference, Trust},
+    store::{Pinned, StoredDocument, StoredPassage, TextHash},
+};
+
+/// A document and where its passages start among all.
+pub(super) struct Entry {
+    pub(super) id: String,
+    pub(super) document: StoredDocument,
+    pub(super) first: u32,
+}
+
+/// A version of the index.
+pub(super) struct Version {
+    pub(super) pinned: Pinned,
+    pub(super) calibration: Arc<Calibration>,
+    pub(super) index: HybridIndex,
+    /// By id.
+    pub(super) documents: Vec<Entry>,
+    /// Which document each passage belongs to.
+    owners: Vec<u32>,
+}
+
+/// Where hits of a source come from, apart from the passage itself.
+pub(super) struct Labels<'a> {
+    pub(super) slug: &'a str,
+    pub(super) trust: Trust,
+    pub(super) url_base: Option<&'a str>,
+}
+
+/// What is indexed of a stored passage.
+pub(super) fn indexed_text(document: &StoredDocument, passage: &StoredPassage) -> String {
+    let chunk = Chunk { headings: passage.headings.clone(), text: passage.text.clone() };
+    chunking::indexed_text(&document.title, &chunk)
+}
+
+impl Version {
+    /// Puts a version together from what is stored. The lexical index is opened from `folder` if
+    /// it is there and whole, otherwise built there anew: it is derived.
+    pub(super) fn assemble(
+        pinned: Pinned,
+        calibration: Arc<Calibration>,
+        documents: BTreeMap<String, StoredDocument>,
+        vectors: &HashMap<TextHash, ByteVector>,
+        dimensions: usize,
+        language: Language,
+        folder: &Path,
+    ) -> Result<Self, SearchError> {
+        let mut entries = Vec::with_capacity(documents.len());
+        let mut owners = Vec::new();
+        for (n, (id, document)) in (0u32..).zip(documents) {
+            let first = owners.len() as u32;
+            owners.extend(std::iter::repeat_n(n, document.passages.len()));
+            entries.push(Entry { id, document, first });
+        }
+        let passages =
+            || entries.iter().flat_map(|entry| entry.document.passages.iter().map(move |p| (entry, p)));
+        let whole =
+            LexicalIndex::open(folder, language).ok().filter(|index| index.len() == owners.len() as u64);
+        let lexical = match whole {
+            Some(index) => index,
+            None => {
+                if folder.exists() {
+                    std::fs::remove_dir_all(folder)
+                        .map_err(|error| SearchError(format!("clearing a damaged index: {error}")))?;
+                }
+                let texts: Vec<String> =
+                    passages().map(|(entry, p)| indexed_text(&entry.document, p)).collect();
+                LexicalIndex::build(Some(folder), language, texts.iter().map(String::as_str))?
+            }
+        };
+        let none = ByteVector { bytes: Vec::new(), scale: 0.0 };
+        let dense = DenseIndex::new(
+            dimensions,
+            passages().map(|(_, passage)| vectors.get(&passage.hash).unwrap_or(&none).clone()),
+        );
+        Ok(Self { pinned, calibration, index: HybridIndex::new(lexical, dense), documents: entries, owners })
+    }
+
+    /// Passages held.
+    pub(super) fn passages(&self) -> u64 {
+        self.owners.len() as u64
+    }
+
+    /// The document of a passage, and the passage in it.
+    pub(super) fn passage(&self, ordinal: u32) -> Option<(&Entry, &StoredPassage, u32)> {
+        let entry = self.documents.get(*self.owners.get(ordinal as usize)? as usize)?;
+        let position = ordinal.checked_sub(entry.first)?;
+        Some((entry, entry.document.passages.get(position as usize)?, position))
+    }
+
+    /// The passage a reference names.
+    pub(super) fn find(&self, reference: &Reference) -> Option<u32> {
+        let at = self.documents.binary_search_by(|entry| entry.id.as_str().cmp(&reference.document)).ok()?;
+        let entry = self.documents.get(at)?;
+        let within = (reference.position as usize) < entry.document.passages.len();
+        within.then(|| entry.first + reference.position)
+    }
+
+    /// A passage as a hit.
+    pub(super) fn hit(&self, ordinal: u32, score: f32, labels: &Labels<'_>) -> Option<Hit> {
+        let (entry, passage, position) = self.passage(ordinal)?;
+        let document = &entry.document;
+        let url = document.url.clone().or_else(|| labels.url_base.map(|base| format!("{base}{}", entry.id)));
+        Some(Hit {
+            reference: Reference { source: labels.slug.to_owned(), document: entry.id.clone(), position },
+            document: entry.id.clone(),
+            text: passage.text.clone(),
+            score,
+            title: document.title.clone(),
+            section: (!passage.headings.is_empty()).then(|| passage.headings.join(" › ")),
+            url,
+            position,
+            provenance: Provenance {
+                origin: document.path.clone(),
+                fetched_at: document.fetched_at.clone(),
+                trust: labels.trust,
+                content_sha256: document.sha256.clone(),
+                index_version: self.pinned.version.clone(),
+                recipe_version: self.pinned.recipe.clone(),
+                rewritten: false,
+                writer: None,
+            },
+            data: None,
+        })
+    }
+}
