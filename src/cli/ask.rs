@@ -6,7 +6,7 @@ use std::sync::Arc;
 use clap::{Args, ValueEnum};
 use rmcp::{
     ServiceExt,
-    model::{CallToolRequestParams, ClientInfo, Implementation, ProtocolVersion},
+    model::{CallToolRequestParams, ClientConfig, Implementation, ProtocolVersion},
     service::{ClientLifecycleMode, ClientServiceExt, RoleClient, RunningService},
     transport::StreamableHttpClientTransport,
 };
@@ -136,9 +136,9 @@ async fn connect(era: Era, url: &str) -> Result<Client, CliError> {
 }
 
 /// What this client says of itself.
-pub(super) fn identity() -> ClientInfo {
+pub(super) fn identity() -> ClientConfig {
     let capabilities = rmcp::model::ClientCapabilities::builder().enable_elicitation().build();
-    ClientInfo::new(capabilities, Implementation::new("askback-ask", env!("CARGO_PKG_VERSION")))
+    ClientConfig::new(capabilities, Implementation::new("askback-ask", env!("CARGO_PKG_VERSION")))
 }
 
 /// A tool failure in words.

@@ -30,6 +30,25 @@ const BLOCKS: &[&str] = &[
     "summary",
 ];
 
+/// Deepest nesting read, in elements that are open at once. Parsing takes time that grows with the
+/// square of it, so a made-up file of a megabyte could otherwise hold up an ingest for minutes.
+pub(super) const MAX_NESTING: usize = 10_000;
+
+/// Whether more elements may be open at once than are read. Counts tags without parsing: elements
+/// whose end tags are left out count as open, which a real page never has so many of.
+pub(super) fn is_too_deep(content: &str) -> bool {
+    let bytes = content.as_bytes();
+    let mut open = 0usize;
+    bytes.windows(2).any(|pair| {
+        match pair {
+            [b'<', b'/'] => open = open.saturating_sub(1),
+            [b'<', letter] if letter.is_ascii_alphabetic() => open += 1,
+            _ => {}
+        }
+        open > MAX_NESTING
+    })
+}
+
 pub(super) fn read(path: &str, content: &str) -> Document {
     let html = Html::parse_document(content);
     let mut outline = Outline::default();

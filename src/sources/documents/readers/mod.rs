@@ -39,6 +39,9 @@ pub(super) fn read(path: &str, bytes: &[u8]) -> Result<Read, String> {
         .map(|(_, ending)| ending.to_lowercase());
     let mut read = match extension.as_deref() {
         Some("md" | "markdown") => one(markdown::read(path, &content)),
+        Some("html" | "htm") if html::is_too_deep(&content) => {
+            return Err(format!("{path}: nests elements more than {} deep; skipped", html::MAX_NESTING));
+        }
         Some("html" | "htm") => one(html::read(path, &content)),
         Some("jsonl" | "ndjson") => jsonl::read(path, &content),
         Some(ending) if code::knows(ending) => one(code::read(path, &content)),
