@@ -168,10 +168,9 @@ impl Ingest<'_> {
             }
         }
         let now = OffsetDateTime::now_utc().format(&Rfc3339).unwrap_or_default();
-        let mut done = 0;
-        for (path, found) in scan.files.iter().filter(|(path, found)| is_changed(path, found)) {
+        let changed = scan.files.iter().filter(|(path, found)| is_changed(path, found));
+        for (done, (path, found)) in (0u64..).zip(changed) {
             self.progress.step(Stage::Read, done, total);
-            done += 1;
             let bytes = match fs::read(&found.location) {
                 Ok(bytes) => bytes,
                 Err(_) => {

@@ -50,7 +50,7 @@ pub(super) fn scan(settings: &DocumentsSettings) -> Result<Scan, String> {
                 continue;
             }
         };
-        if !entry.file_type().is_file() && !(single && entry.depth() == 0) {
+        if !(entry.file_type().is_file() || single) {
             continue;
         }
         let Some(path) = relative(root, entry.path(), single) else {
