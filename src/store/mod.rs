@@ -8,7 +8,9 @@ use std::{path::Path, time::Duration};
 
 use rusqlite::Connection;
 
-pub use corpus::{Activation, CorpusStore, Pinned, StoredDocument, StoredFile, StoredPassage, TextHash};
+pub use corpus::{
+    Activation, CorpusStore, Counts, Pinned, Stamp, StoredDocument, StoredFile, StoredPassage, TextHash,
+};
 
 /// The store could not be used. The text is for logs.
 #[derive(Debug, thiserror::Error)]
