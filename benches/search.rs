@@ -5,7 +5,7 @@ use std::{hint::black_box, sync::Arc};
 
 use askback::{
     config::{Card, SourceClarify, SourceConfig},
-    random::SplitMix,
+    random::Rng,
     search::{
         analysis::Language,
         dense::{ByteVector, DenseIndex},
@@ -39,7 +39,7 @@ impl Embedder for Random {
 
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
         let seed = |text: &str| text.bytes().fold(7u64, |seed, byte| seed.wrapping_mul(31) + u64::from(byte));
-        Ok(texts.iter().map(|text| direction(&mut SplitMix::new(seed(text)))).collect())
+        Ok(texts.iter().map(|text| direction(&mut Rng::new(seed(text)))).collect())
     }
 
     fn count_tokens(&self, text: &str) -> usize {
@@ -47,7 +47,7 @@ impl Embedder for Random {
     }
 }
 
-fn direction(random: &mut SplitMix) -> Vec<f32> {
+fn direction(random: &mut Rng) -> Vec<f32> {
     let vector: Vec<f32> = (0..DIMENSIONS).map(|_| random.below(2001) as f32 / 1000.0 - 1.0).collect();
     let length = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
     vector.iter().map(|x| x / length).collect()
@@ -55,7 +55,7 @@ fn direction(random: &mut SplitMix) -> Vec<f32> {
 
 /// Texts of 120 words, few of them common and many rare.
 fn texts() -> Vec<String> {
-    let mut random = SplitMix::new(1);
+    let mut random = Rng::new(1);
     let mut word = || {
         let ceiling = random.below(20_000) + 1;
         format!("w{}", random.below(ceiling))
@@ -65,7 +65,7 @@ fn texts() -> Vec<String> {
 
 fn search(criterion: &mut Criterion) {
     let texts = texts();
-    let mut random = SplitMix::new(2);
+    let mut random = Rng::new(2);
     let lexical = LexicalIndex::build(None, Language::English, texts.iter()).expect("it is built in memory");
     let vectors = (0..PASSAGES).map(|_| ByteVector::quantize(&direction(&mut random)));
     let index = HybridIndex::new(lexical, DenseIndex::new(DIMENSIONS, vectors));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use clap::{Args, ValueEnum};
 use rmcp::{
     ServiceExt,
-    model::{CallToolRequestParams, ClientInfo, Implementation, ProtocolVersion},
+    model::{CallToolRequestParams, ClientConfig, Implementation, ProtocolVersion},
     service::{ClientLifecycleMode, ClientServiceExt, RoleClient, RunningService},
     transport::StreamableHttpClientTransport,
 };
@@ -122,23 +122,23 @@ async fn connect(era: Era, url: &str) -> Result<Client, CliError> {
     let transport = StreamableHttpClientTransport::from_uri(url);
     let modern = vec![ProtocolVersion::V_2026_07_28];
     let result = match era {
-        Era::Legacy => Terminal::default().serve(transport).await,
+        Era::Legacy => Terminal.serve(transport).await,
         Era::Modern => {
             let lifecycle = ClientLifecycleMode::Discover { preferred_versions: modern };
-            Terminal::default().serve_with_lifecycle(transport, lifecycle).await
+            Terminal.serve_with_lifecycle(transport, lifecycle).await
         }
         Era::Auto => {
             let lifecycle = ClientLifecycleMode::Auto { preferred_versions: modern, legacy_version: None };
-            Terminal::default().serve_with_lifecycle(transport, lifecycle).await
+            Terminal.serve_with_lifecycle(transport, lifecycle).await
         }
     };
     result.map_err(|error| CliError::failed(&format!("connecting to {url}"), error))
 }
 
 /// What this client says of itself.
-pub(super) fn identity() -> ClientInfo {
+pub(super) fn identity() -> ClientConfig {
     let capabilities = rmcp::model::ClientCapabilities::builder().enable_elicitation().build();
-    ClientInfo::new(capabilities, Implementation::new("askback-ask", env!("CARGO_PKG_VERSION")))
+    ClientConfig::new(capabilities, Implementation::new("askback-ask", env!("CARGO_PKG_VERSION")))
 }
 
 /// A tool failure in words.
@@ -186,7 +186,11 @@ fn show(result: &Value, explain: bool) {
         }
     }
     if explain {
-        say(&format!("{}\n{:#}", text("/confidence/explanation"), result["confidence"]["signals"]));
+        say(&format!(
+            "{}\n{:#}",
+            text("/confidence/explanation"),
+            result.pointer("/confidence/signals").unwrap_or(&Value::Null)
+        ));
     }
 }
 

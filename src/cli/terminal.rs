@@ -4,7 +4,7 @@ use std::io::{BufRead, Write};
 
 use rmcp::{
     ClientHandler, ErrorData, RoleClient,
-    model::{ClientInfo, ElicitRequestParams, ElicitResult, ElicitationAction},
+    model::{ClientConfig, ElicitRequestParams, ElicitResult, ElicitationAction},
     service::RequestContext,
 };
 use serde_json::{Map, Value, json};
@@ -16,7 +16,7 @@ use super::ask::identity;
 pub(super) struct Terminal;
 
 impl ClientHandler for Terminal {
-    fn get_info(&self) -> ClientInfo {
+    fn get_info(&self) -> ClientConfig {
         identity()
     }
 

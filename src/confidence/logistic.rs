@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::stats::mean_and_deviation;
+use super::stats::{mean_and_deviation, rounded};
 
 /// Newton converges quadratically: twenty steps are more than it takes.
 const STEPS: usize = 20;
@@ -56,9 +56,13 @@ impl Logistic {
         let terms = weights
             .iter()
             .zip(scale)
-            .map(|(&weight, (mean, deviation))| Term { weight, mean, deviation })
+            .map(|(&weight, (mean, deviation))| Term {
+                weight: rounded(weight),
+                mean: rounded(mean),
+                deviation: rounded(deviation),
+            })
             .collect();
-        Some(Self { bias: *bias, terms })
+        Some(Self { bias: rounded(*bias), terms })
     }
 
     /// The probability of the positive class, in [0, 1]. Features that are not finite count as average.
@@ -153,4 +157,59 @@ fn solve(b: &[f64], product: impl Fn(&[f64]) -> Vec<f64>) -> Vec<f64> {
         norm = next;
     }
     x
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn rows() -> Vec<(Vec<f64>, bool)> {
+        [(0, 1, false), (1, 3, false), (2, 0, true), (3, 2, false), (4, 5, true), (5, 1, true)]
+            .map(|(a, b, y)| (vec![f64::from(a), f64::from(b)], y))
+            .to_vec()
+    }
+
+    #[test]
+    fn two_symmetric_points_solve_by_hand() {
+        // x = ±1, C = 1/2: the gradient −2(1 − σ(w)) + 2w vanishes where w = 1 − σ(w), i.e. at 0.401058.
+        let model = Logistic::fit(&[(vec![1.0], true), (vec![-1.0], false)], 0.5).unwrap();
+        let weight = model.terms[0].weight;
+        assert!((weight - (1.0 - sigmoid(weight))).abs() < 1e-9 && (weight - 0.401_058).abs() < 1e-6);
+        assert!(model.bias.abs() < 1e-9);
+    }
+
+    #[test]
+    fn agrees_with_a_quasi_newton_minimiser() {
+        // Expected values: scipy.optimize.minimize (BFGS, gtol 1e-10) on the penalised loss, run apart.
+        let model = Logistic::fit(&rows(), 0.3).unwrap();
+        assert!((model.bias - 0.000_222).abs() < 1e-6, "{model:?}");
+        assert!((model.terms[0].weight - 0.429_767).abs() < 1e-5, "{model:?}");
+        assert!((model.terms[1].weight + 0.031_903).abs() < 1e-5, "{model:?}");
+    }
+
+    #[test]
+    fn one_class_or_a_constant_feature_is_no_trouble() {
+        assert_eq!(Logistic::fit(&[(vec![1.0], true)], 0.3), None);
+        assert_eq!(Logistic::fit(&[], 0.3), None);
+        let flat = Logistic::fit(&[(vec![2.0], true), (vec![2.0], false)], 0.3).unwrap();
+        assert!((flat.probability(&[2.0]) - 0.5).abs() < 1e-9);
+    }
+
+    proptest! {
+        #[test]
+        fn probabilities_follow_the_sign_of_the_weights(x in -1e6_f64..1e6, step in 0.0_f64..1e6) {
+            let model = Logistic::fit(&rows(), 0.3).unwrap();
+            let (low, high) = (model.probability(&[x, 0.0]), model.probability(&[x + step, 0.0]));
+            prop_assert!((0.0..=1.0).contains(&low) && low <= high);
+        }
+
+        #[test]
+        fn separable_data_stay_finite(n in 2_usize..40) {
+            let rows: Vec<_> = (0..n).map(|i| (vec![i as f64], i >= n / 2)).collect();
+            let model = Logistic::fit(&rows, 0.3).unwrap();
+            prop_assert!(model.bias.is_finite() && model.terms[0].weight > 0.0);
+        }
+    }
 }

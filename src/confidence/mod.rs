@@ -9,7 +9,6 @@ pub mod logistic;
 pub mod merge;
 pub mod nagging;
 pub mod options;
-mod rng;
 mod signals;
 mod similarity;
 mod stats;

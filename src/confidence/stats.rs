@@ -40,6 +40,12 @@ pub(super) fn auroc(positive: &[f64], negative: &[f64]) -> Option<f64> {
     Some(wins / (positive.len() as f64 * negative.len() as f64))
 }
 
+/// `value` to nine decimals. Fitted numbers are kept no finer, so that they survive JSON to the digit:
+/// serde_json reads numbers of up to fifteen digits exactly and longer ones to within a rounding.
+pub(super) fn rounded(value: f64) -> f64 {
+    (value * 1e9).round() / 1e9
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -12,6 +12,7 @@ use crate::sources::registry::Kind;
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 struct RawSource {
     slug: String,
+    #[expect(dead_code, reason = "read before the rest, to know which keys there can be")]
     kind: String,
     name: Option<String>,
     #[serde(default)]

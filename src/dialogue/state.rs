@@ -213,7 +213,7 @@ mod tests {
     fn keys_rotate_without_losing_what_is_under_way() {
         let binding = Binding { subject: "ada", tool: "retrieve", arguments: &json!({}) };
         let (old, new) = (key("old", 1), key("new", 2));
-        let sealed = sealer(&[old.clone()]).seal(&state(), &binding).unwrap();
+        let sealed = sealer(std::slice::from_ref(&old)).seal(&state(), &binding).unwrap();
         assert_eq!(sealer(&[new.clone(), old]).open(&sealed, &binding), Ok(state()));
         assert_eq!(sealer(&[new]).open(&sealed, &binding), Err(StateError::Invalid));
     }

@@ -110,7 +110,7 @@ impl DenseIndex {
         if self.len() < 2 {
             return (0.0, 1.0);
         }
-        let mut random = crate::random::SplitMix::new(1);
+        let mut random = crate::random::Rng::new(1);
         let cosines: Vec<f32> = (0..pairs)
             .map(|_| {
                 let a = random.below(self.len());

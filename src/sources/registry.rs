@@ -28,8 +28,11 @@ pub struct KindEntry {
     /// How far content of a source with these settings is to be trusted.
     pub trust: fn(&Map<String, Value>) -> Trust,
     /// Opens a source. Must be quick: long work belongs in [`Source::refresh`].
-    pub open: fn(&SourceConfig, &Surroundings) -> Result<Arc<dyn Source>, SourceError>,
+    pub open: Open,
 }
+
+/// Makes a source from its configuration.
+pub type Open = fn(&SourceConfig, &Surroundings) -> Result<Arc<dyn Source>, SourceError>;
 
 /// What a source is opened in.
 #[derive(Clone)]

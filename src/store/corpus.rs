@@ -100,6 +100,9 @@ pub struct Activation<'a> {
     pub vectors: &'a HashMap<TextHash, ByteVector>,
 }
 
+/// Documents by id.
+pub type Documents = BTreeMap<String, StoredDocument>;
+
 /// The corpus of one source. Cheap to make; opens a connection for each use, so that it can be
 /// shared between threads.
 #[derive(Debug, Clone)]
@@ -127,7 +130,7 @@ impl CorpusStore {
     }
 
     /// The version in force and all its documents, read in one transaction: they belong together.
-    pub fn load(&self) -> Result<Option<(Pinned, BTreeMap<String, StoredDocument>)>, StoreError> {
+    pub fn load(&self) -> Result<Option<(Pinned, Documents)>, StoreError> {
         let mut connection = self.connect()?;
         let transaction = connection.transaction()?;
         let Some(pinned) = pinned(&transaction, &self.source)? else { return Ok(None) };

@@ -3,9 +3,9 @@
 use super::{Calibration, Corpus, Probe, Seen, Sizes, miss_features, ooc_features, probes};
 use crate::confidence::{
     logistic::Logistic,
-    rng::Rng,
-    stats::{auroc, quantile},
+    stats::{auroc, quantile, rounded},
 };
+use crate::random::Rng;
 
 /// What a fit depends on besides the corpus.
 #[derive(Debug, Clone)]
@@ -140,13 +140,13 @@ pub fn fit(
     let separates = sep >= MIN_SEPARATION;
     Ok(stamp(Calibration {
         calibrated: true,
-        t_ooc: separates.then(|| quantile(&over_p, 0.9).unwrap_or(0.5).max(0.5)),
+        t_ooc: separates.then(|| quantile(&over_p, 0.9).unwrap_or(0.5).max(0.5)).map(rounded),
         note: (!separates).then(|| {
             format!("the embedding does not tell foreign queries from fitting ones (AUROC {sep:.2}): only word matches guard against them")
         }),
         ooc,
         miss,
-        sep: Some(sep),
+        sep: Some(rounded(sep)),
         sizes,
         ..Calibration::pooled("")
     }))

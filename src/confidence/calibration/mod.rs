@@ -1,10 +1,12 @@
 //! What signals mean in one source: the fitted model, and how it reads a search. How it is learnt
-//! is in [`fit`]; what stands in for it in small sources is in `pooled`.
+//! is in [`fit()`]; what stands in for it in small sources is in `pooled`.
 
 mod corpus;
 mod fit;
 mod pooled;
 mod probes;
+#[cfg(test)]
+mod tests;
 
 use serde::{Deserialize, Serialize};
 

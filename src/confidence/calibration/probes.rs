@@ -1,7 +1,7 @@
 //! Queries cut from the corpus: what people who know it might type.
 
 use super::{Corpus, CorpusPassage, Probe};
-use crate::confidence::rng::Rng;
+use crate::random::Rng;
 
 /// Longest title or sentence to take as a query, in words.
 const MAX_WORDS: usize = 18;

@@ -63,8 +63,8 @@ pub fn chunk(document: &Document, limits: &Limits, count_tokens: &dyn Fn(&str) -
 /// What is indexed of a passage: where it stands, then what it says.
 pub fn indexed_text(title: &str, chunk: &Chunk) -> String {
     let mut lines: Vec<&str> = Vec::new();
-    // The only passage of a document without text is its title.
-    if chunk.text != title {
+    // A title made from the text's beginning would only say it twice.
+    if !chunk.text.starts_with(title.trim_end_matches('…')) {
         lines.push(title);
     }
     lines.extend(chunk.headings.iter().map(String::as_str));

@@ -17,7 +17,7 @@ use crate::{
         embedder::Embedder,
     },
     sources::{Progress, Stage},
-    store::{StoredDocument, StoredFile, StoredPassage},
+    store::{Documents, StoredDocument, StoredFile, StoredPassage},
 };
 
 /// Most warnings kept of one file: after so many, the file is the problem.
@@ -26,7 +26,7 @@ const MAX_WARNINGS: usize = 20;
 /// A corpus in memory on its way from what is stored to what the files say.
 pub(super) struct Draft {
     /// All documents, by id.
-    pub(super) documents: BTreeMap<String, StoredDocument>,
+    pub(super) documents: Documents,
     /// All files that could be read, by path.
     pub(super) files: BTreeMap<String, StoredFile>,
     /// Ids of documents that are not stored like this.
@@ -64,21 +64,21 @@ pub(super) struct Drafting<'a> {
     now: &'a str,
     draft: Draft,
     /// Stored documents that are not taken over as they are.
-    before: BTreeMap<String, StoredDocument>,
+    before: Documents,
 }
 
 impl<'a> Drafting<'a> {
     /// Prepares to read with `settings` at the time `now`.
     pub(super) fn new(settings: &'a DocumentsSettings, embedder: &'a dyn Embedder, now: &'a str) -> Self {
         let draft = Draft {
-            documents: BTreeMap::new(),
+            documents: Documents::new(),
             files: BTreeMap::new(),
             changed: BTreeSet::new(),
             removed: BTreeSet::new(),
             added: 0,
             warnings: Vec::new(),
         };
-        Self { settings, embedder, now, draft, before: BTreeMap::new() }
+        Self { settings, embedder, now, draft, before: Documents::new() }
     }
 
     /// Reads what differs between the files found and those `known`, and takes the rest from what
@@ -87,7 +87,7 @@ impl<'a> Drafting<'a> {
         mut self,
         scan: Scan,
         known: &BTreeMap<String, StoredFile>,
-        stored: BTreeMap<String, StoredDocument>,
+        stored: Documents,
         progress: &dyn Progress,
     ) -> Draft {
         let as_before = |path: &str| {

@@ -26,7 +26,7 @@ use crate::{
     },
     search::{analysis, dense::ByteVector, embedder::Embedder, lexical::LexicalIndex},
     sources::{Progress, Refreshed, SourceError, Stage},
-    store::{Activation, CorpusStore, Counts, Pinned, StoredDocument, TextHash},
+    store::{Activation, CorpusStore, Counts, Documents, Pinned, TextHash},
 };
 
 /// Changes whenever the same file comes to other passages.
@@ -139,10 +139,7 @@ impl Ingest<'_> {
     }
 
     /// The vectors of all passages: from the cache, or embedded now and cached.
-    fn vectors(
-        &self,
-        documents: &BTreeMap<String, StoredDocument>,
-    ) -> Result<HashMap<TextHash, ByteVector>, SourceError> {
+    fn vectors(&self, documents: &Documents) -> Result<HashMap<TextHash, ByteVector>, SourceError> {
         let id = self.embedder.id();
         let passages =
             || documents.values().flat_map(|document| document.passages.iter().map(move |p| (document, p)));
@@ -285,7 +282,7 @@ fn version_name(before: Option<&Pinned>, draft: &Draft, recipe: &str) -> String 
     format!("{number}-{}", hash.get(..12).unwrap_or(&hash))
 }
 
-fn counts(documents: &BTreeMap<String, StoredDocument>) -> Counts {
+fn counts(documents: &Documents) -> Counts {
     Counts {
         documents: documents.len() as u64,
         passages: documents.values().map(|document| document.passages.len() as u64).sum(),

@@ -69,7 +69,7 @@ pub(super) fn scan(settings: &DocumentsSettings) -> Result<Scan, String> {
             }
         };
         let linked = entry.path_is_symlink() && links_inside(&inside, entry.path());
-        if !entry.file_type().is_file() && !linked && !(single && entry.depth() == 0) {
+        if !(entry.file_type().is_file() || linked || single) {
             continue;
         }
         let Some(path) = relative(root, entry.path(), single) else {

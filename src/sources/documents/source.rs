@@ -1,7 +1,6 @@
 //! The documents source: the version in force, and what can be done with it.
 
 use std::{
-    collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
@@ -24,7 +23,7 @@ use crate::{
         Candidates, Evidence, ExpandRequest, Expansion, Health, Hit, Progress, RankedEvidence, Reference,
         Refreshed, SearchRequest, Source, SourceError, Stage, Status, Strategy, registry::Surroundings,
     },
-    store::{CorpusStore, StoredDocument},
+    store::{CorpusStore, Documents},
 };
 
 /// Opens a documents source: the version in force answers at once, if there is one.
@@ -104,11 +103,7 @@ impl Inner {
 
     /// The lexical index of a version: opened if it is there and whole, otherwise built anew, since
     /// it is derived. In its folder, or in memory while another process may be writing there.
-    fn lexical(
-        &self,
-        folder: &Path,
-        documents: &BTreeMap<String, StoredDocument>,
-    ) -> Result<LexicalIndex, SourceError> {
+    fn lexical(&self, folder: &Path, documents: &Documents) -> Result<LexicalIndex, SourceError> {
         let passages: u64 = documents.values().map(|document| document.passages.len() as u64).sum();
         let language = self.settings.language;
         match LexicalIndex::open(folder, language) {

@@ -1,10 +1,7 @@
 //! One version of a source's index: what answers queries. Immutable, shared by all calls that
 //! started while it was in force.
 
-use std::{
-    collections::{BTreeMap, HashMap},
-    sync::Arc,
-};
+use std::{collections::HashMap, sync::Arc};
 
 use crate::{
     confidence::Calibration,
@@ -15,7 +12,7 @@ use crate::{
         lexical::LexicalIndex,
     },
     sources::{Hit, Provenance, Reference, Trust},
-    store::{Pinned, StoredDocument, StoredPassage, TextHash},
+    store::{Documents, Pinned, StoredDocument, StoredPassage, TextHash},
 };
 
 /// A document and where its passages start among all.
@@ -50,7 +47,7 @@ pub(super) fn indexed_text(document: &StoredDocument, passage: &StoredPassage) -
 }
 
 /// What is indexed of all passages, in the order of a version's ordinals.
-pub(super) fn texts(documents: &BTreeMap<String, StoredDocument>) -> impl Iterator<Item = String> {
+pub(super) fn texts(documents: &Documents) -> impl Iterator<Item = String> {
     documents
         .values()
         .flat_map(|document| document.passages.iter().map(move |passage| indexed_text(document, passage)))
@@ -61,7 +58,7 @@ impl Version {
     pub(super) fn assemble(
         pinned: Pinned,
         calibration: Arc<Calibration>,
-        documents: BTreeMap<String, StoredDocument>,
+        documents: Documents,
         vectors: &HashMap<TextHash, ByteVector>,
         dimensions: usize,
         lexical: LexicalIndex,

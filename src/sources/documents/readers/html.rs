@@ -1,9 +1,14 @@
 //! HTML: what a reader would see of the main content.
 
+use std::collections::HashMap;
+
 use scraper::{Html, Node, node::Element};
 
-use super::title_of;
-use crate::search::chunking::{Block, BlockKind, Document};
+use super::{MAX_HEADING, title_of};
+use crate::{
+    search::chunking::{Block, BlockKind, Document},
+    text::excerpt,
+};
 
 /// Elements whose content is not part of the text.
 const DROPPED: &[&str] =
@@ -29,6 +34,38 @@ const BLOCKS: &[&str] = &[
     "details",
     "summary",
 ];
+
+/// Deepest nesting read, in elements that are open at once. Parsing takes time that grows with the
+/// square of it, so a made-up file of a megabyte could otherwise hold up an ingest for minutes.
+pub(super) const MAX_NESTING: usize = 10_000;
+
+/// Whether more elements may be open at once than are read. Counts tags by name without parsing, so
+/// that an end tag only closes what is open: elements whose end tags are left out count as open,
+/// which a real page never has so many of.
+pub(super) fn is_too_deep(content: &str) -> bool {
+    let mut open: HashMap<&str, usize> = HashMap::new();
+    let mut depth = 0usize;
+    for tag in content.split('<').skip(1) {
+        let (closes, name) = tag.strip_prefix('/').map_or((false, tag), |name| (true, name));
+        let length = name.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(name.len()).min(32);
+        let name = name.get(..length).unwrap_or_default();
+        if name.is_empty() {
+            continue;
+        }
+        let count = open.entry(name).or_default();
+        if !closes {
+            *count += 1;
+            depth += 1;
+        } else if *count > 0 {
+            *count -= 1;
+            depth -= 1;
+        }
+        if depth > MAX_NESTING {
+            return true;
+        }
+    }
+    false
+}
 
 pub(super) fn read(path: &str, content: &str) -> Document {
     let html = Html::parse_document(content);
@@ -159,7 +196,7 @@ impl Outline {
             self.preformatted = self.preformatted.saturating_sub(1);
         }
         if let Some(level) = heading_level(name) {
-            let heading = std::mem::take(&mut self.text).split_whitespace().collect::<Vec<_>>().join(" ");
+            let heading = excerpt(&std::mem::take(&mut self.text), MAX_HEADING);
             self.headings.retain(|(above, _)| *above < level);
             if level == 1 && self.first_h1.is_none() {
                 self.first_h1 = Some(heading.clone());

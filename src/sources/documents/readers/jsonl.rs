@@ -5,20 +5,21 @@ use std::collections::HashSet;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Read, text::paragraphs};
-use crate::search::chunking::Document;
+use super::{Read, clean, text::paragraphs};
+use crate::{search::chunking::Document, text::excerpt};
 
 #[derive(Deserialize)]
 struct Record {
-    #[serde(alias = "id")]
-    _id: Value,
-    #[serde(default)]
+    _id: Option<Value>,
+    /// Read where there is no `_id`.
+    id: Option<Value>,
     title: Option<String>,
-    #[serde(default)]
-    text: String,
-    #[serde(default)]
+    text: Option<String>,
     url: Option<String>,
 }
+
+/// Characters of its text that stand for the title of a record without one.
+const TITLE: usize = 60;
 
 /// A bad line costs itself, not the file.
 pub(super) fn read(path: &str, content: &str) -> Read {
@@ -33,7 +34,7 @@ pub(super) fn read(path: &str, content: &str) -> Read {
             Ok(document) => read.warnings.push(format!(
                 "{path}:{}: the id “{}” was used before; skipped",
                 n + 1,
-                crate::text::excerpt(&document.id, 60)
+                excerpt(&document.id, 60)
             )),
             Err(why) => read.warnings.push(format!("{path}:{}: {why}; skipped", n + 1)),
         }
@@ -43,21 +44,18 @@ pub(super) fn read(path: &str, content: &str) -> Read {
 
 fn document(line: &str) -> Result<Document, String> {
     let record: Record = serde_json::from_str(line).map_err(|error| {
-        format!(
-            "is not an object with _id, title and text ({})",
-            crate::text::excerpt(&error.to_string(), 120)
-        )
+        format!("is not an object with _id, title and text ({})", excerpt(&error.to_string(), 120))
     })?;
-    let id = match record._id {
-        Value::String(id) => id,
-        Value::Number(id) => id.to_string(),
-        _ => return Err("_id is neither text nor a number".to_owned()),
+    let id = match record._id.or(record.id) {
+        Some(Value::String(id)) => id,
+        Some(Value::Number(id)) => id.to_string(),
+        Some(_) => return Err("_id is neither text nor a number".to_owned()),
+        None => return Err("has no _id".to_owned()),
     };
-    let title = record.title.map(|title| title.trim().to_owned()).filter(|title| !title.is_empty());
-    Ok(Document {
-        title: title.unwrap_or_else(|| id.clone()),
-        id,
-        url: record.url,
-        blocks: paragraphs(&record.text),
-    })
+    // Escapes in JSON can bring back what was cleaned out of the file.
+    let text = clean(&record.text.unwrap_or_default());
+    let title = [excerpt(&record.title.unwrap_or_default(), 300), excerpt(&text, TITLE)];
+    let title = title.into_iter().find(|title| !title.is_empty()).unwrap_or_else(|| id.clone());
+    let url = record.url.filter(|url| url.starts_with("https://") || url.starts_with("http://"));
+    Ok(Document { title, id, url, blocks: paragraphs(&text) })
 }

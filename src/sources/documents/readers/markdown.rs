@@ -2,8 +2,11 @@
 
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
-use super::title_of;
-use crate::search::chunking::{Block, BlockKind, Document};
+use super::{MAX_HEADING, title_of};
+use crate::{
+    search::chunking::{Block, BlockKind, Document},
+    text::excerpt,
+};
 
 pub(super) fn read(path: &str, content: &str) -> Document {
     let (front, body) = front_matter(content);
@@ -137,7 +140,7 @@ impl Outline {
     fn close(&mut self, tag: TagEnd) {
         match tag {
             TagEnd::Heading(level) => {
-                let heading = std::mem::take(&mut self.text).split_whitespace().collect::<Vec<_>>().join(" ");
+                let heading = excerpt(&std::mem::take(&mut self.text), MAX_HEADING);
                 self.headings.retain(|(above, _)| *above < level);
                 if level == HeadingLevel::H1 && self.first_h1.is_none() {
                     self.first_h1 = Some(heading.clone());

@@ -18,6 +18,9 @@ pub(super) struct Read {
     pub(super) warnings: Vec<String>,
 }
 
+/// Longest heading kept, in characters: every passage below repeats it.
+const MAX_HEADING: usize = 160;
+
 /// Longest document id, in bytes: references stay short enough to pass around.
 const MAX_ID: usize = 512;
 
@@ -39,6 +42,9 @@ pub(super) fn read(path: &str, bytes: &[u8]) -> Result<Read, String> {
         .map(|(_, ending)| ending.to_lowercase());
     let mut read = match extension.as_deref() {
         Some("md" | "markdown") => one(markdown::read(path, &content)),
+        Some("html" | "htm") if html::is_too_deep(&content) => {
+            return Err(format!("{path}: nests elements more than {} deep; skipped", html::MAX_NESTING));
+        }
         Some("html" | "htm") => one(html::read(path, &content)),
         Some("jsonl" | "ndjson") => jsonl::read(path, &content),
         Some(ending) if code::knows(ending) => one(code::read(path, &content)),
@@ -68,8 +74,13 @@ fn decode(bytes: &[u8]) -> (String, bool) {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let text = String::from_utf8_lossy(bytes);
     let lossy = matches!(text, std::borrow::Cow::Owned(_));
+    (clean(&text), lossy)
+}
+
+/// Line feeds only, and no control characters.
+fn clean(text: &str) -> String {
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
-    (text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect(), lossy)
+    text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
 }
 
 /// A title from a file's name: `guides/getting_started.txt` → `Getting started`.

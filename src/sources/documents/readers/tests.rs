@@ -95,10 +95,39 @@ fn a_bad_line_costs_itself_only() {
     .unwrap();
     let found: Vec<(&str, &str, usize)> =
         read.documents.iter().map(|d| (d.id.as_str(), d.title.as_str(), d.blocks.len())).collect();
-    assert_eq!(found, [("a", "T", 2), ("7", "7", 1)]);
+    assert_eq!(found, [("a", "T", 2), ("7", "z", 1)]);
     assert_eq!(read.warnings.len(), 3);
     assert!(read.warnings[0].starts_with("c.jsonl:2: "));
     assert!(read.warnings[1].starts_with("c.jsonl:5: "));
+}
+
+#[test]
+fn json_lines_are_cleaned_after_parsing() {
+    let read = read(
+        "c.jsonl",
+        br#"{"_id": "a", "id": "b", "title": "x\u0000y", "text": null, "url": "javascript:alert(1)"}
+{"_id": "c", "text": "bell\u0007"}"#,
+    )
+    .unwrap();
+    assert!(read.warnings.is_empty(), "{:?}", read.warnings);
+    let first = &read.documents[0];
+    assert_eq!((first.id.as_str(), first.title.as_str(), first.url.as_deref()), ("a", "x y", None));
+    assert_eq!(read.documents[1].blocks[0].text, "bell");
+}
+
+#[test]
+fn html_that_nests_without_end_is_refused() {
+    for unit in ["<div>", "<div></x>", "<a></b></b>"] {
+        assert!(read("a.html", unit.repeat(20_000).as_bytes()).unwrap_err().contains("deep"), "{unit}");
+    }
+    let page = "<p>one<br>two</p><ul><li>three</ul>".repeat(1000);
+    assert!(read("a.html", page.as_bytes()).is_ok());
+}
+
+#[test]
+fn a_heading_is_not_a_text() {
+    let document = only("a.md", &format!("## {}\n\ntext", "word ".repeat(1000)));
+    assert!(document.blocks[0].headings[0].chars().count() <= 160);
 }
 
 #[test]
