@@ -7,7 +7,7 @@ use tantivy::tokenizer::{
 };
 
 /// Changes whenever the same text comes to other terms.
-pub const VERSION: &str = "a1";
+pub const VERSION: &str = "a2";
 
 /// Longest term, in bytes. What is longer is noise, and tantivy's limit is not much above.
 const MAX_TERM: usize = 128;
@@ -175,11 +175,11 @@ impl TokenStream for WordStream<'_> {
         let word = rest.get(start..).unwrap_or_default();
         let length = match word.chars().next() {
             Some(first) if is_unspaced(first) => first.len_utf8(),
-            _ => word.find(|c: char| !c.is_alphanumeric() || is_unspaced(c)).unwrap_or(word.len()),
+            _ => word.find(|c| !belongs(c)).unwrap_or(word.len()),
         };
         self.token.offset_from = self.at + start;
         self.token.offset_to = self.token.offset_from + length;
-        self.token.text.push_str(word.get(..length).unwrap_or_default());
+        self.token.text.extend(word.get(..length).unwrap_or_default().chars().filter(|c| !is_accent(*c)));
         self.at = self.token.offset_to;
         true
     }
@@ -191,6 +191,17 @@ impl TokenStream for WordStream<'_> {
     fn token_mut(&mut self) -> &mut Token {
         self.token
     }
+}
+
+/// Whether a character continues a word.
+fn belongs(c: char) -> bool {
+    (c.is_alphanumeric() && !is_unspaced(c)) || is_accent(c)
+}
+
+/// Accents written as characters of their own, as some systems do. They are dropped: folding does
+/// the same to letters that carry theirs.
+fn is_accent(c: char) -> bool {
+    matches!(c, '\u{0300}'..='\u{036f}')
 }
 
 /// Han, kana, Thai, Lao, Khmer and Burmese.
@@ -227,6 +238,11 @@ mod tests {
             found.iter().map(|t| (t.text.as_str(), t.surface.as_str())).collect::<Vec<_>>(),
             [("cafe", "Café"), ("naive", "naïve")]
         );
+    }
+
+    #[test]
+    fn accents_on_their_own_do_not_split_words() {
+        assert_eq!(texts(Language::None, "nai\u{0308}ve cafe\u{0301}"), ["naive", "cafe"]);
     }
 
     #[test]

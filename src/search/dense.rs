@@ -13,12 +13,14 @@ pub struct ByteVector {
 }
 
 impl ByteVector {
-    /// Rounds a vector's components to 255 steps of its largest.
+    /// Rounds a vector's components to 255 steps of its largest. `scale` makes what comes out
+    /// of length one again, whatever rounding did to it.
     pub fn quantize(vector: &[f32]) -> Self {
         let largest = vector.iter().fold(0.0f32, |largest, x| largest.max(x.abs()));
         let inverse = if largest > 0.0 { 127.0 / largest } else { 0.0 };
-        let bytes = vector.iter().map(|x| (x * inverse).round() as i8).collect();
-        Self { bytes, scale: largest / 127.0 }
+        let bytes: Vec<i8> = vector.iter().map(|x| (x * inverse).round() as i8).collect();
+        let square: f32 = bytes.iter().map(|x| f32::from(*x) * f32::from(*x)).sum();
+        Self { bytes, scale: if square > 0.0 { square.sqrt().recip() } else { 0.0 } }
     }
 }
 
@@ -32,8 +34,12 @@ pub struct DenseIndex {
     scales: Vec<f32>,
 }
 
-/// Largest component of a query in integers: times 127 times 512 dimensions still fits 31 bits.
-const QUERY_STEPS: f32 = 16_383.0;
+/// Largest component of a query in integers: fine enough to be exact for ranking, small enough that
+/// a sum of products with bytes fits 31 bits.
+fn query_steps(dimensions: usize) -> f32 {
+    let fits = i32::MAX as usize / (127 * dimensions.max(1));
+    fits.min(16_383) as f32
+}
 
 impl DenseIndex {
     /// An index of `vectors`, each known by its place. Vectors of another length than
@@ -69,29 +75,33 @@ impl DenseIndex {
             return cosines;
         }
         let largest = query.iter().fold(0.0f32, |largest, x| largest.max(x.abs()));
-        let inverse = if largest > 0.0 { QUERY_STEPS / largest } else { 0.0 };
+        let steps = query_steps(self.dimensions);
+        let inverse = if largest > 0.0 { steps / largest } else { 0.0 };
         let integers: Vec<i16> = query.iter().map(|x| (x * inverse).round() as i16).collect();
         dots(self.isa, &self.bytes, &integers, &mut cosines);
         for (cosine, scale) in cosines.iter_mut().zip(&self.scales) {
-            *cosine *= scale * largest / QUERY_STEPS;
+            *cosine *= scale * largest / steps;
         }
         cosines
     }
 
     /// The cosine of two vectors held; 0 if one of them is not.
     pub fn cosine(&self, a: usize, b: usize) -> f32 {
-        let row = |n: usize| self.bytes.get(n * self.dimensions..(n + 1) * self.dimensions);
-        let (Some(left), Some(right)) = (row(a), row(b)) else { return 0.0 };
+        let (Some(left), Some(right)) = (self.row(a), self.row(b)) else { return 0.0 };
         let dot: i32 = left.iter().zip(right).map(|(x, y)| i32::from(*x) * i32::from(*y)).sum();
         let scale = |n: usize| self.scales.get(n).copied().unwrap_or(0.0);
         dot as f32 * scale(a) * scale(b)
     }
 
+    /// The bytes of one vector: equal ones are the same vector.
+    pub(super) fn row(&self, n: usize) -> Option<&[i8]> {
+        self.bytes.get(n * self.dimensions..(n + 1) * self.dimensions)
+    }
+
     /// One vector, as real numbers.
     pub fn vector(&self, n: usize) -> Option<Vec<f32>> {
-        let row = self.bytes.get(n * self.dimensions..(n + 1) * self.dimensions)?;
         let scale = self.scales.get(n)?;
-        Some(row.iter().map(|x| f32::from(*x) * scale).collect())
+        Some(self.row(n)?.iter().map(|x| f32::from(*x) * scale).collect())
     }
 
     /// Mean and standard deviation of the cosines of random pairs: what unrelated looks like here.
@@ -163,6 +173,15 @@ mod tests {
         }
         assert!((index.cosine(0, 1) - 0.5f32.sqrt()).abs() < 0.01);
         assert_eq!(top(&cosines, 2).iter().map(|hit| hit.0).collect::<Vec<_>>(), [0, 1]);
+    }
+
+    #[test]
+    fn the_longest_vectors_do_not_overflow() {
+        // All components equal: no vector has a larger sum of products with itself.
+        let even = vec![1.0 / 4096f32.sqrt(); 4096];
+        let index = DenseIndex::new(4096, [ByteVector::quantize(&even)].into_iter());
+        assert!((index.cosines(&even)[0] - 1.0).abs() < 1e-3);
+        assert!((index.cosine(0, 0) - 1.0).abs() < 1e-5);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! One version of a hybrid index: lexical and dense, searched together.
 
+use std::collections::HashSet;
+
 use super::{
     SearchError,
     dense::{self, DenseIndex},
@@ -74,8 +76,9 @@ impl HybridIndex {
             ranking.retain(present);
             ranking.truncate(DEPTH);
         }
-        let fused =
+        let mut fused =
             fusion::convex(&lexical, &dense, |passage| cosines.get(passage as usize).copied().unwrap_or(0.0));
+        self.drop_repeats(&mut fused);
         let first: Vec<usize> = fused.iter().take(SHAPE).map(|hit| hit.0 as usize).collect();
         let cosine = |i: usize, j: usize| match (first.get(i), first.get(j)) {
             (Some(a), Some(b)) => self.dense.cosine(*a, *b),
@@ -94,5 +97,16 @@ impl HybridIndex {
             pair_deviation: self.pair_deviation,
         });
         Ok(Found { fused, dense, lexical, terms, similarity, signals })
+    }
+
+    /// Passages that say the same count once, where they rank first: copies of one text must not
+    /// take the places of other answers. Equal texts have equal vectors.
+    fn drop_repeats(&self, fused: &mut Vec<(u32, f32)>) {
+        let mut seen = HashSet::new();
+        fused.retain(|(passage, _)| match self.dense.row(*passage as usize) {
+            Some(row) if row.iter().any(|byte| *byte != 0) => seen.insert(row),
+            // Without a vector nothing is known about it.
+            _ => true,
+        });
     }
 }

@@ -49,10 +49,10 @@ impl LexicalIndex {
     ///
     /// # Errors
     /// If the folder cannot be written.
-    pub fn build<'a>(
+    pub fn build(
         at: Option<&Path>,
         language: Language,
-        texts: impl Iterator<Item = &'a str>,
+        texts: impl Iterator<Item = impl AsRef<str>>,
     ) -> Result<Self, SearchError> {
         let failed = |error: tantivy::TantivyError| SearchError::of("building the lexical index", error);
         let mut schema = Schema::builder();
@@ -79,7 +79,7 @@ impl LexicalIndex {
         let mut writer = index.writer_with_num_threads::<TantivyDocument>(1, BUILD_MEMORY).map_err(failed)?;
         for (n, text) in texts.enumerate() {
             let mut document = TantivyDocument::default();
-            document.add_text(body, text);
+            document.add_text(body, text.as_ref());
             document.add_u64(ordinal, n as u64);
             writer.add_document(document).map_err(failed)?;
         }
@@ -95,6 +95,13 @@ impl LexicalIndex {
     pub fn open(folder: &Path, language: Language) -> Result<Self, SearchError> {
         let failed = |error: tantivy::TantivyError| SearchError::of("opening the lexical index", error);
         let index = Index::open_in_dir(folder).map_err(failed)?;
+        let damaged = index.validate_checksum().map_err(failed)?;
+        if !damaged.is_empty() {
+            return Err(SearchError(format!(
+                "opening the lexical index: {} files are damaged",
+                damaged.len()
+            )));
+        }
         index.tokenizers().register(ANALYZER, analysis::analyzer(language));
         Self::over(index, language)
     }

@@ -13,13 +13,33 @@ use crate::search::dense::ByteVector;
 /// SHA-256 of an indexed text.
 pub type TextHash = [u8; 32];
 
-/// What is stored about a file.
+/// How a file looked from outside, to tell later whether it changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StoredFile {
+pub struct Stamp {
     /// Bytes.
     pub size: i64,
     /// Time of last modification, nanoseconds since 1970.
     pub modified_ns: i64,
+}
+
+/// What is stored about a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredFile {
+    /// How it looked.
+    pub stamp: Stamp,
+    /// What its reader could not make sense of.
+    pub warnings: Vec<String>,
+    /// Whether a document of it was left out because another file has one of the same id.
+    pub clash: bool,
+}
+
+/// How much there is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Counts {
+    /// Documents.
+    pub documents: u64,
+    /// Passages.
+    pub passages: u64,
 }
 
 /// A document with its passages.
@@ -73,8 +93,11 @@ pub struct Activation<'a> {
     pub upserts: Vec<(&'a str, &'a StoredDocument)>,
     /// Ids of documents that are gone.
     pub removals: Vec<&'a str>,
-    /// Vectors of other embeddings than this are dropped if nothing uses them.
+    /// The embedding of `vectors`.
     pub embedding: &'a str,
+    /// Vectors of the passages: those of `upserts` are stored with them. They were cached when
+    /// made, but another source's change may have swept the cache since.
+    pub vectors: &'a HashMap<TextHash, ByteVector>,
 }
 
 /// Documents by id.
@@ -132,11 +155,8 @@ impl CorpusStore {
         let mut rows = statement.query([&self.source])?;
         while let Some(row) = rows.next()? {
             let headings: String = row.get(1)?;
-            let passage = StoredPassage {
-                headings: serde_json::from_str(&headings).map_err(|error| StoreError(error.to_string()))?,
-                text: row.get(2)?,
-                hash: row.get(3)?,
-            };
+            let passage =
+                StoredPassage { headings: from_json(&headings)?, text: row.get(2)?, hash: row.get(3)? };
             if let Some(document) =
                 documents.get_mut(row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?)
             {
@@ -149,12 +169,41 @@ impl CorpusStore {
     /// The files as last seen, by path.
     pub fn files(&self) -> Result<BTreeMap<String, StoredFile>, StoreError> {
         let connection = self.connect()?;
-        let mut statement =
-            connection.prepare("SELECT path, size, modified_ns FROM files WHERE source = ?1")?;
-        let rows = statement.query_map([&self.source], |row| {
-            Ok((row.get(0)?, StoredFile { size: row.get(1)?, modified_ns: row.get(2)? }))
-        })?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        let mut statement = connection
+            .prepare("SELECT path, size, modified_ns, warnings, clash FROM files WHERE source = ?1")?;
+        let mut rows = statement.query([&self.source])?;
+        let mut files = BTreeMap::new();
+        while let Some(row) = rows.next()? {
+            let warnings: String = row.get(3)?;
+            let file = StoredFile {
+                stamp: Stamp { size: row.get(1)?, modified_ns: row.get(2)? },
+                warnings: from_json(&warnings)?,
+                clash: row.get(4)?,
+            };
+            files.insert(row.get(0)?, file);
+        }
+        Ok(files)
+    }
+
+    /// How much the version in force holds.
+    pub fn counts(&self) -> Result<Counts, StoreError> {
+        let query = "SELECT (SELECT count(*) FROM documents WHERE source = ?1),
+                            (SELECT count(*) FROM passages WHERE source = ?1)";
+        let counts = self
+            .connect()?
+            .query_row(query, [&self.source], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?)))?;
+        Ok(Counts { documents: counts.0.unsigned_abs(), passages: counts.1.unsigned_abs() })
+    }
+
+    /// Notes that the files were looked at and hold what is in force.
+    pub fn touch(&self, files: &BTreeMap<String, StoredFile>, at: &str) -> Result<(), StoreError> {
+        let mut connection = self.connect()?;
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        replace_files(&transaction, &self.source, files)?;
+        transaction
+            .execute("UPDATE corpora SET refreshed_at = ?2 WHERE source = ?1", params![self.source, at])?;
+        transaction.commit()?;
+        Ok(())
     }
 
     /// The cached vectors of `embedding` for `hashes`, as far as there are any.
@@ -189,15 +238,7 @@ impl CorpusStore {
     ) -> Result<(), StoreError> {
         let mut connection = self.connect()?;
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        {
-            let mut insert = transaction.prepare(
-                "INSERT OR REPLACE INTO vectors (embedding, hash, scale, bytes) VALUES (?1, ?2, ?3, ?4)",
-            )?;
-            for (hash, vector) in vectors {
-                let bytes: Vec<u8> = vector.bytes.iter().map(|byte| *byte as u8).collect();
-                insert.execute(params![embedding, hash, f64::from(vector.scale), bytes])?;
-            }
-        }
+        insert_vectors(&transaction, embedding, vectors)?;
         transaction.commit()?;
         Ok(())
     }
@@ -225,8 +266,7 @@ impl CorpusStore {
                 let StoredDocument { path, title, url, sha256, fetched_at, passages } = stored;
                 document.execute(params![source, id, path, title, url, sha256, fetched_at])?;
                 for (position, stored) in passages.iter().enumerate() {
-                    let headings = serde_json::to_string(&stored.headings)
-                        .map_err(|error| StoreError(error.to_string()))?;
+                    let headings = to_json(&stored.headings)?;
                     passage.execute(params![
                         source,
                         id,
@@ -237,26 +277,60 @@ impl CorpusStore {
                     ])?;
                 }
             }
-            transaction.execute("DELETE FROM files WHERE source = ?1", [source])?;
-            let mut file = transaction
-                .prepare("INSERT INTO files (source, path, size, modified_ns) VALUES (?1, ?2, ?3, ?4)")?;
-            for (path, stored) in change.files {
-                file.execute(params![source, path, stored.size, stored.modified_ns])?;
-            }
         }
+        let hashes =
+            change.upserts.iter().flat_map(|(_, document)| document.passages.iter().map(|p| &p.hash));
+        let vectors = hashes.filter_map(|hash| change.vectors.get_key_value(hash));
+        insert_vectors(&transaction, change.embedding, vectors)?;
+        replace_files(&transaction, source, change.files)?;
         let Pinned { version, recipe, refreshed_at, calibration } = &change.pinned;
         transaction.execute(
             "INSERT OR REPLACE INTO corpora (source, version, recipe, refreshed_at, calibration)
              VALUES (?1, ?2, ?3, ?4, ?5)",
             params![source, version, recipe, refreshed_at, calibration],
         )?;
-        transaction.execute(
-            "DELETE FROM vectors WHERE embedding = ?1 AND hash NOT IN (SELECT hash FROM passages)",
-            [change.embedding],
-        )?;
+        transaction.execute("DELETE FROM vectors WHERE hash NOT IN (SELECT hash FROM passages)", [])?;
         transaction.commit()?;
         Ok(())
     }
+}
+
+fn insert_vectors<'a>(
+    connection: &Connection,
+    embedding: &str,
+    vectors: impl Iterator<Item = (&'a TextHash, &'a ByteVector)>,
+) -> Result<(), StoreError> {
+    let mut insert = connection
+        .prepare("INSERT OR REPLACE INTO vectors (embedding, hash, scale, bytes) VALUES (?1, ?2, ?3, ?4)")?;
+    for (hash, vector) in vectors {
+        let bytes: Vec<u8> = vector.bytes.iter().map(|byte| *byte as u8).collect();
+        insert.execute(params![embedding, hash, f64::from(vector.scale), bytes])?;
+    }
+    Ok(())
+}
+
+fn replace_files(
+    connection: &Connection,
+    source: &str,
+    files: &BTreeMap<String, StoredFile>,
+) -> Result<(), StoreError> {
+    connection.execute("DELETE FROM files WHERE source = ?1", [source])?;
+    let mut insert = connection.prepare(
+        "INSERT INTO files (source, path, size, modified_ns, warnings, clash) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+    )?;
+    for (path, file) in files {
+        let StoredFile { stamp, warnings, clash } = file;
+        insert.execute(params![source, path, stamp.size, stamp.modified_ns, to_json(warnings)?, clash])?;
+    }
+    Ok(())
+}
+
+fn to_json(texts: &[String]) -> Result<String, StoreError> {
+    serde_json::to_string(texts).map_err(|error| StoreError(error.to_string()))
+}
+
+fn from_json(json: &str) -> Result<Vec<String>, StoreError> {
+    serde_json::from_str(json).map_err(|error| StoreError(error.to_string()))
 }
 
 fn pinned(connection: &Connection, source: &str) -> Result<Option<Pinned>, StoreError> {

@@ -49,14 +49,20 @@ const STEPS: &[&str] = &[
          bytes           BLOB NOT NULL,
          PRIMARY KEY (embedding, hash)
      ) STRICT, WITHOUT ROWID;",
+    // 2: what a file's reader had to say, so that it is said again while the file is unchanged.
+    "ALTER TABLE files ADD COLUMN warnings TEXT NOT NULL DEFAULT '[]';
+     ALTER TABLE files ADD COLUMN clash INTEGER NOT NULL DEFAULT 0;",
 ];
 
 /// Brings the schema up to date. A store of a newer version is refused, not misread.
 pub(super) fn run(connection: &mut Connection) -> Result<(), StoreError> {
+    // Without a lock, so that readers need not wait for whoever is writing.
+    if version(connection)? == STEPS.len() {
+        return Ok(());
+    }
     // Immediate: two processes that start together migrate one after the other.
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let version: i64 = transaction.query_row("PRAGMA user_version", [], |row| row.get(0))?;
-    let version = usize::try_from(version).unwrap_or(usize::MAX);
+    let version = version(&transaction)?;
     if version > STEPS.len() {
         return Err(StoreError(format!(
             "it was written by a newer askback (schema {version}, this one knows {}); run that version, or use another data.dir",
@@ -69,6 +75,11 @@ pub(super) fn run(connection: &mut Connection) -> Result<(), StoreError> {
     transaction.pragma_update(None, "user_version", STEPS.len() as i64)?;
     transaction.commit()?;
     Ok(())
+}
+
+fn version(connection: &Connection) -> Result<usize, StoreError> {
+    let version: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+    Ok(usize::try_from(version).unwrap_or(usize::MAX))
 }
 
 #[cfg(test)]

@@ -9,7 +9,8 @@ use std::{path::Path, time::Duration};
 use rusqlite::Connection;
 
 pub use corpus::{
-    Activation, CorpusStore, Documents, Pinned, StoredDocument, StoredFile, StoredPassage, TextHash,
+    Activation, CorpusStore, Counts, Documents, Pinned, Stamp, StoredDocument, StoredFile, StoredPassage,
+    TextHash,
 };
 
 /// The store could not be used. The text is for logs.

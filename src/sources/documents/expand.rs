@@ -44,10 +44,10 @@ pub(super) fn expand(
         }
     };
     let order = outward(origin, *range.start(), *range.end());
-    let mut kept = within_budget(version, embedder, request, order.into_iter());
-    let truncated = kept.truncated;
+    let side = |ordinal: u32| usize::from(ordinal > origin);
+    let mut kept = within_budget(version, embedder, request.budget.max_tokens, origin, &order, side);
     kept.ordinals.sort_unstable();
-    Ok(assemble(version, labels, origin, kept.ordinals.into_iter().map(|ordinal| (ordinal, 0.0)), truncated))
+    Ok(assemble(version, labels, origin, &kept, |_| 0.0))
 }
 
 /// Whether `other` stands in the section of a passage under `headings`: under the same headings,
@@ -56,41 +56,65 @@ fn in_section(headings: &[String], other: &[String]) -> bool {
     if headings.is_empty() { other.is_empty() } else { other.starts_with(headings) }
 }
 
-/// The ordinals of a range from the origin outward: after, before, after, before …
+/// The ordinals of a range from the origin outward, without it: after, before, after, before …
 fn outward(origin: u32, start: u32, end: u32) -> Vec<u32> {
     let after = (origin + 1..=end).map(Some).chain(std::iter::repeat(None));
     let before = (start..origin).rev().map(Some).chain(std::iter::repeat(None));
     let pairs = after.zip(before).take_while(|(after, before)| after.is_some() || before.is_some());
-    std::iter::once(origin)
-        .chain(pairs.flat_map(|(after, before)| [after, before].into_iter().flatten()))
-        .collect()
+    pairs.flat_map(|(after, before)| [after, before].into_iter().flatten()).collect()
 }
 
+/// What the budget allows.
 struct Kept {
     ordinals: Vec<u32>,
+    /// The origin's text, where it had to be cut.
+    cut: Option<String>,
     truncated: bool,
 }
 
-/// The passages that fit the budget, nearest first; the origin always does.
+/// The origin, cut if it must be, then as many of `order` as fit the budget. Each side (0 or 1) ends
+/// at the first that does not fit: what is returned has no gaps.
 fn within_budget(
     version: &Version,
     embedder: &dyn Embedder,
-    request: &ExpandRequest,
-    ordinals: impl Iterator<Item = u32>,
+    budget: usize,
+    origin: u32,
+    order: &[u32],
+    side: impl Fn(u32) -> usize,
 ) -> Kept {
-    let mut left = request.budget.max_tokens;
-    let mut kept = Kept { ordinals: Vec::new(), truncated: false };
-    for ordinal in ordinals {
-        let Some((_, passage, _)) = version.passage(ordinal) else { continue };
+    let mut kept = Kept { ordinals: vec![origin], cut: None, truncated: false };
+    let Some((_, passage, _)) = version.passage(origin) else { return kept };
+    let cost = embedder.count_tokens(&passage.text);
+    if cost > budget {
+        kept.cut = Some(cut(&passage.text, budget, embedder));
+        kept.truncated = true;
+        return kept;
+    }
+    let mut left = budget - cost;
+    let mut ended = [false, false];
+    for ordinal in order {
+        let Some(ended) = ended.get_mut(side(*ordinal)).filter(|ended| !**ended) else { continue };
+        let Some((_, passage, _)) = version.passage(*ordinal) else { continue };
         let cost = embedder.count_tokens(&passage.text);
-        if cost > left && !kept.ordinals.is_empty() {
+        if cost > left {
+            *ended = true;
             kept.truncated = true;
-            break;
+        } else {
+            left -= cost;
+            kept.ordinals.push(*ordinal);
         }
-        left = left.saturating_sub(cost);
-        kept.ordinals.push(ordinal);
     }
     kept
+}
+
+/// The beginning of `text` that comes to at most `budget` tokens, in whole words if it has any.
+fn cut(text: &str, budget: usize, embedder: &dyn Embedder) -> String {
+    let ends: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
+    let head = |end: &usize| text.get(..*end).unwrap_or_default();
+    let fits = ends.partition_point(|end| embedder.count_tokens(head(end)) <= budget);
+    let fitting = fits.checked_sub(1).and_then(|last| ends.get(last)).map(head).unwrap_or_default();
+    let words = fitting.rfind(char::is_whitespace).and_then(|end| fitting.get(..end));
+    words.unwrap_or(fitting).trim_end().to_owned()
 }
 
 /// The passages of other documents nearest to the origin, or to the origin and the query together.
@@ -102,43 +126,48 @@ fn similar(
     origin: u32,
 ) -> Result<Expansion, SourceError> {
     let dense = version.index.dense();
-    let mut vector = dense.vector(origin as usize).unwrap_or_default();
+    let mut nearness = dense.cosines(&dense.vector(origin as usize).unwrap_or_default());
     if let Some(query) = &request.query {
         let embedded =
             embedder.embed(&[query]).map_err(|error| SourceError::internal("embedding a query", error))?;
-        for (x, y) in vector.iter_mut().zip(embedded.iter().flatten()) {
-            *x = (*x + y) / 2.0;
+        let to_query = dense.cosines(embedded.first().map_or(&[], Vec::as_slice));
+        for (near, to_query) in nearness.iter_mut().zip(to_query) {
+            *near = (*near + to_query) / 2.0;
         }
     }
-    let own = |ordinal: u32| {
-        version.passage(ordinal).map(|(entry, _, _)| entry.first)
-            == version.passage(origin).map(|(entry, _, _)| entry.first)
+    let document = |ordinal: u32| {
+        version.passage(ordinal).map(|(entry, _, _)| (entry.first, entry.document.passages.len()))
     };
-    let cosines = dense.cosines(&vector);
-    let wanted = request.window.max(1);
-    let nearest: Vec<(u32, f32)> =
-        dense::top(&cosines, cosines.len()).into_iter().filter(|hit| !own(hit.0)).take(wanted).collect();
-    let order = std::iter::once(origin).chain(nearest.iter().map(|hit| hit.0));
-    let kept = within_budget(version, embedder, request, order);
-    let score = |ordinal: u32| nearest.iter().find(|hit| hit.0 == ordinal).map_or(1.0, |hit| hit.1);
-    let scored: Vec<(u32, f32)> = kept.ordinals.iter().map(|ordinal| (*ordinal, score(*ordinal))).collect();
-    Ok(assemble(version, labels, origin, scored.into_iter(), kept.truncated))
+    let own = document(origin);
+    // So many are enough: at worst all passages of the origin's document come first.
+    let enough = request.window.saturating_add(own.map_or(0, |(_, passages)| passages));
+    let order: Vec<u32> = dense::top(&nearness, enough)
+        .into_iter()
+        .map(|hit| hit.0)
+        .filter(|ordinal| document(*ordinal) != own)
+        .take(request.window)
+        .collect();
+    let kept = within_budget(version, embedder, request.budget.max_tokens, origin, &order, |_| 0);
+    let cosine = |ordinal: u32| dense.cosine(origin as usize, ordinal as usize);
+    Ok(assemble(version, labels, origin, &kept, cosine))
 }
 
 fn assemble(
     version: &Version,
     labels: &Labels<'_>,
     origin: u32,
-    ordinals: impl Iterator<Item = (u32, f32)>,
-    truncated: bool,
+    kept: &Kept,
+    score: impl Fn(u32) -> f32,
 ) -> Expansion {
-    let passages = ordinals
-        .filter_map(|(ordinal, score)| {
-            let hit = version.hit(ordinal, score, labels)?;
-            Some(Passage { hit, is_origin: ordinal == origin })
-        })
-        .collect();
-    Expansion { passages, truncated }
+    let passage = |ordinal: &u32| {
+        let is_origin = *ordinal == origin;
+        let mut hit = version.hit(*ordinal, score(*ordinal), labels)?;
+        if let Some(text) = kept.cut.as_ref().filter(|_| is_origin) {
+            hit.text.clone_from(text);
+        }
+        Some(Passage { hit, is_origin })
+    };
+    Expansion { passages: kept.ordinals.iter().filter_map(passage).collect(), truncated: kept.truncated }
 }
 
 #[cfg(test)]
@@ -147,9 +176,9 @@ mod tests {
 
     #[test]
     fn grows_outward_from_the_origin() {
-        assert_eq!(outward(3, 1, 6), [3, 4, 2, 5, 1, 6]);
-        assert_eq!(outward(0, 0, 2), [0, 1, 2]);
-        assert_eq!(outward(2, 2, 2), [2]);
+        assert_eq!(outward(3, 1, 6), [4, 2, 5, 1, 6]);
+        assert_eq!(outward(0, 0, 2), [1, 2]);
+        assert!(outward(2, 2, 2).is_empty());
     }
 
     #[test]

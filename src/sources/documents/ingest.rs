@@ -5,7 +5,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
     fs::{self, File, TryLockError},
-    path::{Path, PathBuf},
+    path::Path,
     sync::Arc,
 };
 
@@ -14,24 +14,19 @@ use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 
 use super::{
     calibrate::Calibrating,
-    readers,
-    scan::{Found, Scan, scan},
+    draft::{self, Draft, Drafting},
+    scan::scan,
     settings::DocumentsSettings,
-    version::{Version, indexed_text},
+    version::{Version, indexed_text, texts},
 };
 use crate::{
     confidence::{
         Calibration, bank,
         calibration::{self, Params},
     },
-    search::{
-        analysis,
-        chunking::{self, Document, Limits},
-        dense::ByteVector,
-        embedder::Embedder,
-    },
+    search::{analysis, dense::ByteVector, embedder::Embedder, lexical::LexicalIndex},
     sources::{Progress, Refreshed, SourceError, Stage},
-    store::{Activation, CorpusStore, Pinned, StoredDocument, StoredFile, StoredPassage, TextHash},
+    store::{Activation, CorpusStore, Counts, Documents, Pinned, TextHash},
 };
 
 /// Changes whenever the same file comes to other passages.
@@ -47,23 +42,16 @@ pub(super) struct Ingest<'a> {
     pub(super) store: &'a CorpusStore,
     pub(super) embedder: &'a Arc<dyn Embedder>,
     /// Folder of this source's lexical indexes.
-    pub(super) folder: PathBuf,
+    pub(super) folder: &'a Path,
     pub(super) progress: &'a dyn Progress,
 }
 
 /// What an ingest came to: a new version, or none because nothing changed.
 pub(super) struct Outcome {
     pub(super) version: Option<Version>,
+    /// When the files were looked at, RFC 3339 in UTC.
+    pub(super) at: String,
     pub(super) report: Refreshed,
-}
-
-/// A corpus in memory on its way from what is stored to what the files say.
-struct Draft {
-    documents: BTreeMap<String, StoredDocument>,
-    changed: BTreeSet<String>,
-    removed: BTreeSet<String>,
-    added: u64,
-    warnings: Vec<String>,
 }
 
 impl Ingest<'_> {
@@ -74,190 +62,84 @@ impl Ingest<'_> {
         format!("{CHUNKING}+{}-{language}+{}", analysis::VERSION, self.embedder.id())
     }
 
-    /// Runs it.
-    pub(super) fn run(&self) -> Result<Outcome, SourceError> {
-        let _alone = self.lock()?;
+    /// Runs it. `loaded` names the version that answers now: one that is in force but could not be
+    /// loaded is built anew, even if no file changed.
+    pub(super) fn run(&self, loaded: Option<&str>) -> Result<Outcome, SourceError> {
+        let _alone = lock(self.folder)?;
         self.progress.step(Stage::Scan, 0, 0);
         let scan = scan(self.settings).map_err(SourceError::Unavailable)?;
-        let stored = self.store.load().map_err(store_failed)?;
-        let (pinned, documents) = match stored {
-            Some((pinned, documents)) => (Some(pinned), documents),
-            None => (None, BTreeMap::new()),
-        };
+        let at = OffsetDateTime::now_utc().format(&Rfc3339).unwrap_or_default();
         let recipe = self.recipe();
+        let pinned = self.store.pinned().map_err(store_failed)?;
+        if let Some(pinned) = &pinned {
+            clear_leftovers(self.folder, &pinned.version);
+        }
+        let answers = pinned.as_ref().is_some_and(|p| p.recipe == recipe && loaded == Some(&p.version));
         let known = match &pinned {
             Some(pinned) if pinned.recipe == recipe => self.store.files().map_err(store_failed)?,
             // Everything is read anew.
             _ => BTreeMap::new(),
         };
-        let stamps: BTreeMap<String, StoredFile> =
-            scan.files.iter().map(|(path, found)| (path.clone(), found.stamp.clone())).collect();
-        if pinned.is_some() && known == stamps {
-            let report = report(&documents, scan.warnings);
-            return Ok(Outcome { version: None, report });
+        if answers && draft::is_current(&scan, &known) {
+            self.store.touch(&known, &at).map_err(store_failed)?;
+            let counts = self.store.counts().map_err(store_failed)?;
+            let warnings =
+                scan.warnings.into_iter().chain(known.into_values().flat_map(|file| file.warnings)).collect();
+            return Ok(Outcome { version: None, at, report: report(counts, warnings) });
         }
-        let draft = self.read(scan, &known, documents)?;
+        let stored = self.store.load().map_err(store_failed)?.map(|(_, documents)| documents);
+        let draft = Drafting::new(self.settings, self.embedder.as_ref(), &at).run(
+            scan,
+            &known,
+            stored.unwrap_or_default(),
+            self.progress,
+        );
+        if answers && draft.is_unchanged() {
+            self.store.touch(&draft.files, &at).map_err(store_failed)?;
+            return Ok(Outcome {
+                version: None,
+                at,
+                report: report(counts(&draft.documents), draft.warnings),
+            });
+        }
+        self.renew(pinned.as_ref(), draft, recipe, at)
+    }
+
+    /// Builds a version of what was drafted and puts it in force.
+    fn renew(
+        &self,
+        before: Option<&Pinned>,
+        draft: Draft,
+        recipe: String,
+        at: String,
+    ) -> Result<Outcome, SourceError> {
         let vectors = self.vectors(&draft.documents)?;
-        let version = self.build(pinned.as_ref(), &draft, &vectors, recipe)?;
+        let version = self.build(before, &draft, &vectors, recipe, &at)?;
         let documents = &draft.documents;
+        let upserts = draft.changed.iter().filter_map(|id| documents.get_key_value(id));
         self.store
             .activate(&Activation {
                 pinned: version.pinned.clone(),
-                files: &stamps,
-                upserts: draft
-                    .changed
-                    .iter()
-                    .filter_map(|id| {
-                        documents.get_key_value(id).map(|(id, document)| (id.as_str(), document))
-                    })
-                    .collect(),
+                files: &draft.files,
+                upserts: upserts.map(|(id, document)| (id.as_str(), document)).collect(),
                 removals: draft.removed.iter().map(String::as_str).collect(),
                 embedding: self.embedder.id(),
+                vectors: &vectors,
             })
             .map_err(store_failed)?;
-        let updated = draft.changed.len() as u64 - draft.added;
+        clear_leftovers(self.folder, &version.pinned.version);
         let report = Refreshed {
             changed: true,
             added: draft.added,
-            updated,
+            updated: draft.changed.len() as u64 - draft.added,
             removed: draft.removed.len() as u64,
-            ..report(documents, draft.warnings)
+            ..report(counts(documents), draft.warnings)
         };
-        Ok(Outcome { version: Some(version), report })
-    }
-
-    /// One ingest of a source at a time, whichever process it runs in.
-    fn lock(&self) -> Result<File, SourceError> {
-        fs::create_dir_all(&self.folder)
-            .map_err(|error| SourceError::internal("making the index folder", error))?;
-        let file = File::create(self.folder.join("ingest.lock"))
-            .map_err(|error| SourceError::internal("making the ingest lock", error))?;
-        match file.try_lock() {
-            Ok(()) => Ok(file),
-            Err(TryLockError::WouldBlock) => {
-                Err(SourceError::Unavailable("it is being ingested by another process".to_owned()))
-            }
-            Err(TryLockError::Error(error)) => Err(SourceError::internal("taking the ingest lock", error)),
-        }
-    }
-
-    /// Reads the files that changed into the corpus.
-    fn read(
-        &self,
-        scan: Scan,
-        known: &BTreeMap<String, StoredFile>,
-        stored: BTreeMap<String, StoredDocument>,
-    ) -> Result<Draft, SourceError> {
-        let is_changed = |path: &str, found: &Found| known.get(path) != Some(&found.stamp);
-        let total = scan.files.iter().filter(|(path, found)| is_changed(path, found)).count() as u64;
-        let mut draft = Draft {
-            documents: BTreeMap::new(),
-            changed: BTreeSet::new(),
-            removed: BTreeSet::new(),
-            added: 0,
-            warnings: scan.warnings,
-        };
-        let mut before = BTreeMap::new();
-        for (id, document) in stored {
-            let unchanged =
-                scan.files.get(&document.path).is_some_and(|found| !is_changed(&document.path, found));
-            if unchanged {
-                draft.documents.insert(id, document);
-            } else {
-                before.insert(id, document);
-            }
-        }
-        let now = OffsetDateTime::now_utc().format(&Rfc3339).unwrap_or_default();
-        let changed = scan.files.iter().filter(|(path, found)| is_changed(path, found));
-        for (done, (path, found)) in (0u64..).zip(changed) {
-            self.progress.step(Stage::Read, done, total);
-            let bytes = match fs::read(&found.location) {
-                Ok(bytes) => bytes,
-                Err(_) => {
-                    draft.warnings.push(format!("{path}: cannot be read; check its permissions"));
-                    continue;
-                }
-            };
-            match readers::read(path, &bytes) {
-                Ok(read) => {
-                    draft.warnings.extend(read.warnings);
-                    for document in read.documents {
-                        self.take(&mut draft, &mut before, path, document, &now);
-                    }
-                }
-                Err(why) => draft.warnings.push(why),
-            }
-        }
-        self.progress.step(Stage::Read, total, total);
-        draft.removed.extend(before.into_keys());
-        Ok(draft)
-    }
-
-    /// Takes one document into the corpus, as it was if its content is.
-    fn take(
-        &self,
-        draft: &mut Draft,
-        before: &mut BTreeMap<String, StoredDocument>,
-        path: &str,
-        document: Document,
-        now: &str,
-    ) {
-        let id = document.id.clone();
-        if let Some(other) = draft.documents.get(&id) {
-            draft.warnings.push(format!("{path}: the id “{id}” is used by {} too; skipped", other.path));
-            return;
-        }
-        let mut stored = self.stored(path, document, now);
-        match before.remove(&id) {
-            Some(old) if old.sha256 == stored.sha256 && old.passages == stored.passages => {
-                // Only the file's date is new, or its place.
-                let moved = old.path != stored.path;
-                stored.fetched_at = old.fetched_at;
-                if moved {
-                    draft.changed.insert(id.clone());
-                }
-            }
-            Some(_) => {
-                draft.changed.insert(id.clone());
-            }
-            None => {
-                draft.added += 1;
-                draft.changed.insert(id.clone());
-            }
-        }
-        draft.documents.insert(id, stored);
-    }
-
-    fn stored(&self, path: &str, document: Document, now: &str) -> StoredDocument {
-        let count = |text: &str| self.embedder.count_tokens(text);
-        let chunks = chunking::chunk(&document, &Limits::default(), &count);
-        let mut content = Sha256::new();
-        content.update(&document.title);
-        for block in &document.blocks {
-            content.update(b"\n");
-            content.update(&block.text);
-        }
-        let mut stored = StoredDocument {
-            path: path.to_owned(),
-            title: document.title,
-            url: document.url,
-            sha256: hex(&content.finalize()),
-            fetched_at: now.to_owned(),
-            passages: Vec::new(),
-        };
-        for chunk in chunks {
-            let mut passage = StoredPassage { headings: chunk.headings, text: chunk.text, hash: [0; 32] };
-            passage.hash = Sha256::digest(indexed_text(&stored, &passage)).into();
-            stored.passages.push(passage);
-        }
-        stored
+        Ok(Outcome { version: Some(version), at, report })
     }
 
     /// The vectors of all passages: from the cache, or embedded now and cached.
-    fn vectors(
-        &self,
-        documents: &BTreeMap<String, StoredDocument>,
-    ) -> Result<HashMap<TextHash, ByteVector>, SourceError> {
+    fn vectors(&self, documents: &Documents) -> Result<HashMap<TextHash, ByteVector>, SourceError> {
         let id = self.embedder.id();
         let passages =
             || documents.values().flat_map(|document| document.passages.iter().map(move |p| (document, p)));
@@ -276,6 +158,13 @@ impl Ingest<'_> {
                 .embedder
                 .embed(&texts)
                 .map_err(|error| SourceError::internal("embedding passages", error))?;
+            let sound = |vector: &Vec<f32>| vector.len() == self.embedder.dimensions();
+            if embedded.len() != batch.len() || !embedded.iter().all(sound) {
+                return Err(SourceError::internal(
+                    "embedding passages",
+                    "vectors are missing or of the wrong length",
+                ));
+            }
             let bytes: Vec<ByteVector> = embedded.iter().map(|vector| ByteVector::quantize(vector)).collect();
             let keyed = || batch.iter().map(|(hash, _)| *hash).zip(&bytes);
             self.store.cache(id, keyed()).map_err(store_failed)?;
@@ -292,33 +181,39 @@ impl Ingest<'_> {
         draft: &Draft,
         vectors: &HashMap<TextHash, ByteVector>,
         recipe: String,
+        at: &str,
     ) -> Result<Version, SourceError> {
         self.progress.step(Stage::Index, 0, 0);
-        let refreshed_at = OffsetDateTime::now_utc().format(&Rfc3339).unwrap_or_default();
         let pinned = Pinned {
             version: version_name(before, draft, &recipe),
             recipe: recipe.clone(),
-            refreshed_at: refreshed_at.clone(),
+            refreshed_at: at.to_owned(),
             calibration: String::new(),
         };
+        let failed = |error| SourceError::internal("building the index", error);
         let folder = self.folder.join(&pinned.version);
+        if folder.exists() {
+            // Of an ingest that did not live to put it in force.
+            fs::remove_dir_all(&folder)
+                .map_err(|error| SourceError::internal("clearing a leftover index", error))?;
+        }
+        let lexical = LexicalIndex::build(Some(&folder), self.settings.language, texts(&draft.documents))
+            .map_err(failed)?;
         let mut version = Version::assemble(
             pinned,
             Arc::new(Calibration::pooled("not calibrated yet".to_owned())),
             draft.documents.clone(),
             vectors,
             self.embedder.dimensions(),
-            self.settings.language,
-            &folder,
-        )
-        .map_err(|error| SourceError::internal("building the index", error))?;
+            lexical,
+        );
         let passages = version.passages() as usize;
         let kept = before
             .and_then(|before| serde_json::from_str::<Calibration>(&before.calibration).ok())
             .filter(|calibration| !calibration.is_stale(passages, self.embedder.id(), &recipe));
         let calibration = match kept {
             Some(calibration) => calibration,
-            None => self.calibrate(&version, &refreshed_at, &recipe)?,
+            None => self.calibrate(&version, at, &recipe)?,
         };
         version.pinned.calibration = serde_json::to_string(&calibration)
             .map_err(|error| SourceError::internal("writing the calibration", error))?;
@@ -345,8 +240,23 @@ impl Ingest<'_> {
     }
 }
 
-/// Removes the folders of versions that are not in force, if nobody else is building one.
-pub(super) fn clear_leftovers(folder: &Path, in_force: &str) {
+/// One ingest of a source at a time, whichever process it runs in. The system lets go of the lock
+/// when its holder dies.
+pub(super) fn lock(folder: &Path) -> Result<File, SourceError> {
+    fs::create_dir_all(folder).map_err(|error| SourceError::internal("making the index folder", error))?;
+    let file = File::create(folder.join("ingest.lock"))
+        .map_err(|error| SourceError::internal("making the ingest lock", error))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(SourceError::Unavailable(
+            "it is being ingested by another process; try again later".to_owned(),
+        )),
+        Err(TryLockError::Error(error)) => Err(SourceError::internal("taking the ingest lock", error)),
+    }
+}
+
+/// Removes the folders of versions that are not in force. Only for who holds the lock.
+fn clear_leftovers(folder: &Path, in_force: &str) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         if entry.file_name() != in_force && entry.path().is_dir() {
             // What cannot be removed now is tried again next time.
@@ -364,19 +274,24 @@ fn version_name(before: Option<&Pinned>, draft: &Draft, recipe: &str) -> String 
     hash.update(recipe);
     for (id, document) in &draft.documents {
         hash.update(id);
-        hash.update(&document.sha256);
+        for passage in &document.passages {
+            hash.update(passage.hash);
+        }
     }
     let hash = hex(&hash.finalize());
     format!("{number}-{}", hash.get(..12).unwrap_or(&hash))
 }
 
-fn report(documents: &BTreeMap<String, StoredDocument>, warnings: Vec<String>) -> Refreshed {
-    Refreshed {
+fn counts(documents: &Documents) -> Counts {
+    Counts {
         documents: documents.len() as u64,
         passages: documents.values().map(|document| document.passages.len() as u64).sum(),
-        warnings,
-        ..Refreshed::default()
     }
+}
+
+fn report(counts: Counts, warnings: Vec<String>) -> Refreshed {
+    let Counts { documents, passages } = counts;
+    Refreshed { documents, passages, warnings, ..Refreshed::default() }
 }
 
 pub(super) fn hex(bytes: &[u8]) -> String {

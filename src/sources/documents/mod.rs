@@ -1,10 +1,11 @@
 //! The `documents` kind: a hybrid index over files, kept up to date as they change.
 //!
-//! [`scan`] finds files, [`readers`] understand them, [`ingest`] turns them into a new version of
-//! the index, [`version`] is what answers, [`expand`] reads on, and [`source`] is the
+//! [`scan`] finds files, [`readers`] understand them, [`draft`] tells what changed, [`ingest`] turns
+//! that into a new version of the index, [`version`] is what answers, [`expand`] reads on, and [`source`] is the
 //! [`super::Source`] that ties them together.
 
 mod calibrate;
+mod draft;
 mod expand;
 mod ingest;
 mod readers;

@@ -1,7 +1,8 @@
 //! The documents source: the version in force, and what can be done with it.
 
 use std::{
-    path::PathBuf,
+    fs,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -10,19 +11,19 @@ use async_trait::async_trait;
 
 use super::{
     expand::{STRATEGIES, expand},
-    ingest::{Ingest, clear_leftovers, store_failed},
+    ingest::{Ingest, lock, store_failed},
     settings::DocumentsSettings,
-    version::{Labels, Version},
+    version::{Labels, Version, texts},
 };
 use crate::{
     confidence::Calibration,
     config::SourceConfig,
-    search::embedder::Embedder,
+    search::{embedder::Embedder, lexical::LexicalIndex},
     sources::{
         Candidates, Evidence, ExpandRequest, Expansion, Health, Hit, Progress, RankedEvidence, Reference,
         Refreshed, SearchRequest, Source, SourceError, Stage, Status, Strategy, registry::Surroundings,
     },
-    store::CorpusStore,
+    store::{CorpusStore, Documents},
 };
 
 /// Opens a documents source: the version in force answers at once, if there is one.
@@ -39,6 +40,7 @@ pub(super) fn open(
         folder: surroundings.data_dir.join("index").join(&config.slug),
         settings,
         version: ArcSwapOption::empty(),
+        looked_at: Mutex::new(None),
         trouble: Mutex::new(None),
         waiting_for: Mutex::new("the first index to be built".to_owned()),
     };
@@ -56,6 +58,8 @@ struct Inner {
     embedder: Arc<dyn Embedder>,
     folder: PathBuf,
     version: ArcSwapOption<Version>,
+    /// When the files were last looked at, if since the version was built.
+    looked_at: Mutex<Option<String>>,
     /// Why the last refresh failed.
     trouble: Mutex<Option<String>>,
     /// What the first refresh is doing.
@@ -64,7 +68,8 @@ struct Inner {
 
 impl Inner {
     /// Takes over the version in force if it is another than the one loaded: the first, or one
-    /// that another process has built.
+    /// that another process has built. One whose vectors are not of this embedding, or not all
+    /// there, is left to the next refresh.
     fn adopt(&self) -> Result<(), SourceError> {
         let loaded = self.version.load().as_ref().map(|version| version.pinned.version.clone());
         let pinned = self.store.pinned().map_err(store_failed)?;
@@ -74,44 +79,64 @@ impl Inner {
         let Some((pinned, documents)) = self.store.load().map_err(store_failed)? else { return Ok(()) };
         let hashes =
             documents.values().flat_map(|document| document.passages.iter().map(|passage| &passage.hash));
-        let vectors = self.store.vectors(self.embedder.id(), hashes).map_err(store_failed)?;
+        let vectors = self.store.vectors(self.embedder.id(), hashes.clone()).map_err(store_failed)?;
+        if hashes.into_iter().any(|hash| !vectors.contains_key(hash)) {
+            *self.waiting_for.lock().unwrap_or_else(PoisonError::into_inner) =
+                "its texts to be embedded again".to_owned();
+            return Ok(());
+        }
         // A calibration that cannot be read is of another version of askback: refresh fits a new one.
         let calibration = serde_json::from_str(&pinned.calibration)
             .unwrap_or_else(|_| Calibration::pooled("the stored calibration could not be read".to_owned()));
-        let folder = self.folder.join(&pinned.version);
+        let lexical = self.lexical(&self.folder.join(&pinned.version), &documents)?;
         let version = Version::assemble(
             pinned,
             Arc::new(calibration),
             documents,
             &vectors,
             self.embedder.dimensions(),
-            self.settings.language,
-            &folder,
-        )
-        .map_err(|error| SourceError::internal("opening the index", error))?;
+            lexical,
+        );
         self.version.store(Some(Arc::new(version)));
         Ok(())
     }
 
+    /// The lexical index of a version: opened if it is there and whole, otherwise built anew, since
+    /// it is derived. In its folder, or in memory while another process may be writing there.
+    fn lexical(&self, folder: &Path, documents: &Documents) -> Result<LexicalIndex, SourceError> {
+        let passages: u64 = documents.values().map(|document| document.passages.len() as u64).sum();
+        let language = self.settings.language;
+        match LexicalIndex::open(folder, language) {
+            Ok(index) if index.len() == passages => return Ok(index),
+            Ok(_) => tracing::warn!(source = self.slug, "the lexical index is incomplete; building it anew"),
+            Err(error) => {
+                tracing::warn!(source = self.slug, %error, "the lexical index cannot be used; building it anew");
+            }
+        }
+        let alone = lock(&self.folder).ok();
+        let at =
+            alone.as_ref().filter(|_| !folder.exists() || fs::remove_dir_all(folder).is_ok()).map(|_| folder);
+        LexicalIndex::build(at, language, texts(documents))
+            .map_err(|error| SourceError::internal("building the lexical index anew", error))
+    }
+
     fn refresh(&self, progress: &dyn Progress) -> Result<Refreshed, SourceError> {
+        self.adopt()?;
         let noting = Noting { inner: self, progress };
         let ingest = Ingest {
             slug: &self.slug,
             settings: &self.settings,
             store: &self.store,
             embedder: &self.embedder,
-            folder: self.folder.clone(),
+            folder: &self.folder,
             progress: &noting,
         };
-        let outcome = ingest.run()?;
-        match outcome.version {
-            Some(version) => {
-                let name = version.pinned.version.clone();
-                self.version.store(Some(Arc::new(version)));
-                clear_leftovers(&self.folder, &name);
-            }
-            None => self.adopt()?,
+        let loaded = self.version.load().as_ref().map(|version| version.pinned.version.clone());
+        let outcome = ingest.run(loaded.as_deref())?;
+        if let Some(version) = outcome.version {
+            self.version.store(Some(Arc::new(version)));
         }
+        *self.looked_at.lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome.at);
         Ok(outcome.report)
     }
 
@@ -242,7 +267,10 @@ impl Source for DocumentsSource {
             documents: version.as_ref().map_or(0, |version| version.documents.len() as u64),
             passages: version.as_ref().map_or(0, |version| version.passages()),
             index_version: version.as_ref().map(|version| version.pinned.version.clone()),
-            last_refreshed: version.as_ref().map(|version| version.pinned.refreshed_at.clone()),
+            last_refreshed: version.as_ref().map(|version| {
+                let looked_at = self.0.looked_at.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                looked_at.unwrap_or_else(|| version.pinned.refreshed_at.clone())
+            }),
             calibration: version.as_ref().map(|version| Arc::clone(&version.calibration)),
         }
     }

@@ -1,24 +1,18 @@
 //! One version of a source's index: what answers queries. Immutable, shared by all calls that
 //! started while it was in force.
 
-use std::{
-    collections::{BTreeMap, HashMap},
-    path::Path,
-    sync::Arc,
-};
+use std::{collections::HashMap, sync::Arc};
 
 use crate::{
     confidence::Calibration,
     search::{
-        SearchError,
-        analysis::Language,
         chunking::{self, Chunk},
         dense::{ByteVector, DenseIndex},
         hybrid::HybridIndex,
         lexical::LexicalIndex,
     },
     sources::{Hit, Provenance, Reference, Trust},
-    store::{Pinned, StoredDocument, StoredPassage, TextHash},
+    store::{Documents, Pinned, StoredDocument, StoredPassage, TextHash},
 };
 
 /// A document and where its passages start among all.
@@ -52,18 +46,23 @@ pub(super) fn indexed_text(document: &StoredDocument, passage: &StoredPassage) -
     chunking::indexed_text(&document.title, &chunk)
 }
 
+/// What is indexed of all passages, in the order of a version's ordinals.
+pub(super) fn texts(documents: &Documents) -> impl Iterator<Item = String> {
+    documents
+        .values()
+        .flat_map(|document| document.passages.iter().map(move |passage| indexed_text(document, passage)))
+}
+
 impl Version {
-    /// Puts a version together from what is stored. The lexical index is opened from `folder` if
-    /// it is there and whole, otherwise built there anew: it is derived.
+    /// Puts a version together. `lexical` holds the [`texts`] of the same documents.
     pub(super) fn assemble(
         pinned: Pinned,
         calibration: Arc<Calibration>,
-        documents: BTreeMap<String, StoredDocument>,
+        documents: Documents,
         vectors: &HashMap<TextHash, ByteVector>,
         dimensions: usize,
-        language: Language,
-        folder: &Path,
-    ) -> Result<Self, SearchError> {
+        lexical: LexicalIndex,
+    ) -> Self {
         let mut entries = Vec::with_capacity(documents.len());
         let mut owners = Vec::new();
         for (n, (id, document)) in (0u32..).zip(documents) {
@@ -71,28 +70,13 @@ impl Version {
             owners.extend(std::iter::repeat_n(n, document.passages.len()));
             entries.push(Entry { id, document, first });
         }
-        let passages =
-            || entries.iter().flat_map(|entry| entry.document.passages.iter().map(move |p| (entry, p)));
-        let whole =
-            LexicalIndex::open(folder, language).ok().filter(|index| index.len() == owners.len() as u64);
-        let lexical = match whole {
-            Some(index) => index,
-            None => {
-                if folder.exists() {
-                    std::fs::remove_dir_all(folder)
-                        .map_err(|error| SearchError(format!("clearing a damaged index: {error}")))?;
-                }
-                let texts: Vec<String> =
-                    passages().map(|(entry, p)| indexed_text(&entry.document, p)).collect();
-                LexicalIndex::build(Some(folder), language, texts.iter().map(String::as_str))?
-            }
-        };
         let none = ByteVector { bytes: Vec::new(), scale: 0.0 };
+        let passages = entries.iter().flat_map(|entry| &entry.document.passages);
         let dense = DenseIndex::new(
             dimensions,
-            passages().map(|(_, passage)| vectors.get(&passage.hash).unwrap_or(&none).clone()),
+            passages.map(|passage| vectors.get(&passage.hash).unwrap_or(&none).clone()),
         );
-        Ok(Self { pinned, calibration, index: HybridIndex::new(lexical, dense), documents: entries, owners })
+        Self { pinned, calibration, index: HybridIndex::new(lexical, dense), documents: entries, owners }
     }
 
     /// Passages held.
