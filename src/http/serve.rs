@@ -32,7 +32,8 @@ pub async fn serve(
 ) -> Result<(), ServeError> {
     let ended = CancellationToken::new();
     let calls_under_way = handler.calls_under_way();
-    let app = app(settings, handler, readiness.clone(), ended.clone());
+    let port = listener.local_addr()?.port();
+    let app = app(settings, port, handler, readiness.clone(), ended.clone());
     let drain = settings.drain;
     let stopping = CancellationToken::new();
     let begun = stopping.clone();
@@ -69,11 +70,17 @@ pub async fn serve(
     }
 }
 
-fn app(settings: &Server, handler: Handler, readiness: Readiness, ended: CancellationToken) -> Router {
-    // Origins are checked even when none is allowed: a browser has no business here by default.
+fn app(
+    settings: &Server,
+    port: u16,
+    handler: Handler,
+    readiness: Readiness,
+    ended: CancellationToken,
+) -> Router {
+    // Origins are checked even when none is allowed: other pages have no business here by default.
     let config = StreamableHttpServerConfig::default()
         .with_allowed_hosts(&settings.allowed_hosts)
-        .with_allowed_origins(&settings.allowed_origins)
+        .with_allowed_origins(settings.allowed_origins.iter().cloned().chain(own_origins(settings, port)))
         .enforce_origin_validation()
         .with_json_response(true)
         .with_max_request_body_bytes(settings.max_body)
@@ -88,4 +95,14 @@ fn app(settings: &Server, handler: Handler, readiness: Readiness, ended: Cancell
         // Nothing here is meant to panic; if something does, it costs one response.
         .layer(CatchPanicLayer::new())
         .merge(probes::routes(readiness))
+}
+
+/// The origins of the service itself: a page would have to come from here to have one of them.
+fn own_origins(settings: &Server, port: u16) -> impl Iterator<Item = String> {
+    settings.allowed_hosts.iter().map(move |host| {
+        let host =
+            if host.contains("::") && !host.starts_with('[') { format!("[{host}]") } else { host.clone() };
+        let named = host.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+        if named { format!("http://{host}") } else { format!("http://{host}:{port}") }
+    })
 }

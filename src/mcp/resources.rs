@@ -44,11 +44,20 @@ pub(super) fn template() -> ResourceTemplate {
 
 pub(super) fn read(service: &Service, caller: &Caller, uri: &str) -> Result<ReadResourceResult, ErrorData> {
     let Some(slug) = uri.strip_prefix(SCHEME) else {
-        return Err(ErrorData::resource_not_found(format!("resources here are {SCHEME}{{slug}}"), None));
+        let named = serde_json::json!({ "uri": crate::text::excerpt(uri, 200) });
+        return Err(ErrorData::resource_not_found(
+            format!("resources here are {SCHEME}{{slug}}"),
+            Some(named),
+        ));
     };
     let request = DescribeSource { source: slug.to_owned() };
     let request_id = super::tools::request_id();
-    let card = service.describe_source(caller, &request, &request_id).map_err(wire::protocol)?;
+    let card = service.describe_source(caller, &request, &request_id).map_err(|mut failure| {
+        if let Some(details) = failure.details.as_object_mut() {
+            details.insert("uri".to_owned(), crate::text::excerpt(uri, 200).into());
+        }
+        wire::protocol(failure)
+    })?;
     let text = serde_json::to_string(&card)
         .map_err(|error| wire::protocol(wire::internal(&format!("a card could not be written: {error}"))))?;
     let contents = ResourceContents::text(text, uri).with_mime_type("application/json");

@@ -8,13 +8,11 @@ use super::{
     describe_source::DataFreshness,
     find::{DEPTH, Found, find},
     outcome::{AnswerNote, Next, next},
-    retrieve::{
-        Standing, checked_clarification, checked_query, checked_reference, confidence_note, standing,
-    },
+    retrieve::{Standing, checked_clarification, checked_query, checked_reference, confidence_note},
 };
 use crate::{
     access::Caller,
-    confidence::gate::Reason,
+    confidence::gate::{self, Reason},
     config::Usage,
     dialogue::{Choice, Dialogue, Form, MayAsk, Question, Round, Silence},
     sources::{
@@ -267,6 +265,7 @@ impl Service {
                 (target, outcome)
             }
         };
+        let standing = lead.as_ref().and_then(|lead| lead.ask).map_or(Standing::Ok, Standing::of);
         let (strategy, expansion) = expand(&call, request, target.clone(), query).await?;
         let alternatives = lead
             .map(|lead| lead.paths)
@@ -280,10 +279,7 @@ impl Service {
             reference: target.to_string(),
             strategy,
             path,
-            status: match (&chosen, &found) {
-                (Some(Ok(_)), _) | (_, None) => Standing::Ok,
-                (_, Some(found)) => standing(found),
-            },
+            status: if matches!(chosen, Some(Ok(_))) { Standing::Ok } else { standing },
             passages: expansion.passages.into_iter().map(PassageNote::from).collect(),
             truncated: expansion.truncated,
             confidence: found.as_ref().map(confidence_note),
@@ -389,11 +385,14 @@ impl Service {
     }
 }
 
+/// Share of the best hit's score from which another hit is a path beside it.
+const NEAR: f32 = 0.5;
+
 /// Reads the hits of the query as paths from the origin.
 ///
-/// The best hit lies in the origin's document: read on there. It lies elsewhere and nothing here
-/// fits: go there, or ask in words if even that is weak. It lies elsewhere and something here fits
-/// too: several paths, so the user picks.
+/// Nothing fits well: ask in words. The best hit lies in the origin's document: read on there. It
+/// lies elsewhere and nothing here comes near it: go there. It lies elsewhere and something here comes
+/// near it: several paths, so the user picks.
 fn lead(origin: &Hit, found: &Found, strategy: StrategyChoice) -> Lead {
     let stay = Lead { target: origin.reference.clone(), paths: Vec::new(), ask: None };
     let verdict = found.judged.as_ref().and_then(|judged| judged.verdict.ask);
@@ -401,7 +400,11 @@ fn lead(origin: &Hit, found: &Found, strategy: StrategyChoice) -> Lead {
     if strategy != StrategyChoice::Auto {
         return stay;
     }
-    let top: Vec<&Hit> = found.hits.iter().take(DEPTH).collect();
+    if let Some(reason) = verdict.filter(|reason| reason.form() == gate::Form::Clarification) {
+        return Lead { ask: Some(reason), ..stay };
+    }
+    let best = found.hits.first().map_or(0.0, |hit| hit.score);
+    let top: Vec<&Hit> = found.hits.iter().take(DEPTH).filter(|hit| hit.score >= NEAR * best).collect();
     let here = top.iter().find(|hit| hit.document == origin.document);
     match (top.first(), here) {
         (Some(best), Some(_)) if best.document == origin.document => {
@@ -412,8 +415,8 @@ fn lead(origin: &Hit, found: &Found, strategy: StrategyChoice) -> Lead {
             let ask = (paths.len() >= 2).then_some(Reason::Ambiguous);
             Lead { target: here.reference.clone(), paths, ask }
         }
-        (Some(best), None) if verdict.is_none() => Lead { target: best.reference.clone(), ..stay },
-        _ => Lead { ask: verdict, ..stay },
+        (Some(best), None) => Lead { target: best.reference.clone(), ..stay },
+        _ => stay,
     }
 }
 

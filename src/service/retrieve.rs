@@ -115,6 +115,16 @@ pub enum Standing {
     Empty,
 }
 
+impl Standing {
+    /// What a result is worth that there is this reason to ask about.
+    pub(super) fn of(reason: gate::Reason) -> Self {
+        match reason.form() {
+            gate::Form::ChoiceAndClarification => Self::Ambiguous,
+            gate::Form::Clarification => Self::Weak,
+        }
+    }
+}
+
 /// One query that was searched for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ExecutedQuery {
@@ -410,14 +420,10 @@ enum Chosen {
     Gone,
 }
 
-pub(super) fn standing(found: &Found) -> Standing {
+fn standing(found: &Found) -> Standing {
     match found.judged.as_ref().map(|judged| judged.verdict.ask) {
         None => Standing::Empty,
-        Some(None) => Standing::Ok,
-        Some(Some(reason)) => match reason.form() {
-            gate::Form::ChoiceAndClarification => Standing::Ambiguous,
-            gate::Form::Clarification => Standing::Weak,
-        },
+        Some(reason) => reason.map_or(Standing::Ok, Standing::of),
     }
 }
 

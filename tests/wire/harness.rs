@@ -27,8 +27,8 @@ use rmcp::{
 use serde_json::{Value, json};
 use tokio::{net::TcpListener, sync::OnceCell, sync::oneshot};
 
-/// Nothing in the corpus is about this.
-pub const FOREIGN: &str = "best pizza in Naples";
+/// A word of no document of the corpus.
+pub const FOREIGN: &str = "newborn";
 /// Fits several documents of the corpus.
 pub const VAGUE: &str = "timeout";
 /// Fits one document of the corpus.
@@ -42,6 +42,8 @@ pub struct Server {
 
 /// Settings over the shared corpus, indexed once for all tests of the binary.
 pub async fn settings() -> Settings {
+    // The clients are built without a TLS provider of their own. A second test finds it installed.
+    let _ = rustls::crypto::ring::default_provider().install_default();
     static FOLDER: OnceCell<PathBuf> = OnceCell::const_new();
     let folder = FOLDER
         .get_or_init(|| async {

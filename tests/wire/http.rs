@@ -38,8 +38,11 @@ async fn hosts_and_origins_are_let_in_by_name() {
 #[tokio::test]
 async fn no_origin_is_let_in_by_default() {
     let server = server().await;
-    let headers = [("mcp-name", "list_sources"), ("origin", "http://localhost:3000")];
-    assert_eq!(post(&server.url, &body(), &headers).await.0, 403);
+    let name = ("mcp-name", "list_sources");
+    assert_eq!(post(&server.url, &body(), &[name, ("origin", "http://localhost:3000")]).await.0, 403);
+    // But for the service's own.
+    let own = server.url.trim_end_matches("/mcp");
+    assert_eq!(post(&server.url, &body(), &[name, ("origin", own)]).await.0, 200);
 }
 
 #[tokio::test]
