@@ -1,6 +1,8 @@
 //! Ten thousand passages: searching both sides and fusing (without embedding the query), one side
 //! alone, and opening the source from disk.
 
+#![allow(clippy::expect_used, reason = "a benchmark that cannot be set up has nothing to say")]
+
 use std::{hint::black_box, sync::Arc};
 
 use askback::{

@@ -19,8 +19,9 @@ impl ByteVector {
         let largest = vector.iter().fold(0.0f32, |largest, x| largest.max(x.abs()));
         let inverse = if largest > 0.0 { 127.0 / largest } else { 0.0 };
         let bytes: Vec<i8> = vector.iter().map(|x| (x * inverse).round() as i8).collect();
-        let square: f32 = bytes.iter().map(|x| f32::from(*x) * f32::from(*x)).sum();
-        Self { bytes, scale: if square > 0.0 { square.sqrt().recip() } else { 0.0 } }
+        // In integers: thousands of squares are more than an f32 can add up.
+        let square: i64 = bytes.iter().map(|x| i64::from(*x) * i64::from(*x)).sum();
+        Self { bytes, scale: if square > 0 { (square as f32).sqrt().recip() } else { 0.0 } }
     }
 }
 

@@ -1,5 +1,7 @@
 //! A source over a temporary folder, with an embedding simple enough to reckon with.
 
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "helpers of tests, too")]
+
 use std::{
     fs,
     path::{Path, PathBuf},
