@@ -10,8 +10,8 @@ use crate::config::{Format, Log};
 /// # Errors
 /// The message says what is wrong with `log.level`.
 pub fn init(settings: &Log) -> Result<(), String> {
-    // Chatty below `warn`, and with arguments in their lines; `log.level` can still name them.
-    let filter = EnvFilter::try_new(format!("tantivy=warn,rmcp=warn,{}", settings.level))
+    // rmcp warns with what the client sent, of any length. Both are chatty below, and with arguments in their lines; `log.level` can still name them.
+    let filter = EnvFilter::try_new(format!("tantivy=warn,rmcp=error,{}", settings.level))
         .map_err(|error| format!("log.level: {error}; write a level such as info, or askback=debug"))?;
     let registry = tracing_subscriber::registry().with(filter);
     let result = match settings.format {

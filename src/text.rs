@@ -35,7 +35,7 @@ pub fn excerpt(text: &str, limit: usize) -> String {
 
 /// Control characters, and the invisible ones that reorder or hide text (bidirectional overrides,
 /// zero-width characters, tags): nothing a person should be shown from somebody else's text.
-fn is_unprintable(c: char) -> bool {
+pub(crate) fn is_unprintable(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
         || matches!(c, '\u{e0000}'..='\u{e007f}')

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Asked, NONE_OF_THESE};
+use crate::text::is_unprintable;
 
 /// Longest free text accepted, in characters. The form says the same.
 pub(crate) const MAX_TEXT: usize = 1000;
@@ -67,7 +68,7 @@ impl Answer {
 
 /// Trims; refuses what is empty, has no letter or digit, or is over the limit the form states.
 fn usable_text(text: &str) -> Option<String> {
-    let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let text: String = text.chars().map(|c| if is_unprintable(c) { ' ' } else { c }).collect();
     let text = text.trim();
     let usable = text.chars().any(char::is_alphanumeric) && text.chars().count() <= MAX_TEXT;
     usable.then(|| text.to_owned())

@@ -13,7 +13,8 @@ use crate::{service::Failure, text};
 pub(super) fn of<T: JsonSchema>() -> Arc<JsonObject> {
     let mut settings = SchemaSettings::draft2020_12();
     settings.inline_subschemas = true;
-    let schema = settings.into_generator().into_root_schema_for::<T>().to_value();
+    let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
+    drop_formats(&mut schema);
     match schema {
         Value::Object(mut object) => {
             // The type's Rust name says nothing to a client.
@@ -21,6 +22,20 @@ pub(super) fn of<T: JsonSchema>() -> Arc<JsonObject> {
             Arc::new(object)
         }
         _ => Arc::default(),
+    }
+}
+
+/// Widths of Rust's numbers are no JSON Schema formats: clients warn about each.
+fn drop_formats(schema: &mut Value) {
+    match schema {
+        Value::Object(object) => {
+            if object.get("format").is_some_and(Value::is_string) {
+                object.remove("format");
+            }
+            object.values_mut().for_each(drop_formats);
+        }
+        Value::Array(items) => items.iter_mut().for_each(drop_formats),
+        _ => {}
     }
 }
 
@@ -51,7 +66,43 @@ pub(super) fn arguments<T: DeserializeOwned>(
     serde_path_to_error::deserialize(Value::Object(given)).map_err(|error| {
         let path = error.path().to_string();
         let field = if path == "." { "arguments" } else { &path };
-        Failure::argument(&text::excerpt(field, 64), text::excerpt(&error.inner().to_string(), 240))
+        Failure::argument(&text::excerpt(field, 64), wanted(field, known))
+    })
+}
+
+/// What an argument has to be, in the schema's words: what the deserialiser says names Rust types.
+fn wanted(field: &str, known: Option<&JsonObject>) -> String {
+    let top = field.split(['.', '[']).next().unwrap_or(field);
+    let Some(property) = known.and_then(|known| known.get(top)) else {
+        return "does not have the form that tools/list describes".to_owned();
+    };
+    let description = property.get("description").and_then(Value::as_str).unwrap_or_default();
+    let values: Vec<&str> = options(property).collect();
+    let kind = match property.get("type") {
+        Some(Value::String(kind)) => kind.as_str(),
+        Some(Value::Array(kinds)) => {
+            kinds.iter().filter_map(Value::as_str).find(|kind| *kind != "null").unwrap_or_default()
+        }
+        _ => "",
+    };
+    let form = match (values.is_empty(), kind) {
+        (false, _) => format!("must be one of {}", values.join(", ")),
+        (true, "integer") => "must be a whole number".to_owned(),
+        (true, "") => "does not have the right form".to_owned(),
+        (true, kind) => format!("must be of type {kind}"),
+    };
+    text::excerpt(&format!("{form}. {description}"), 300)
+}
+
+/// The values an enumeration allows, wherever its schema lists them.
+fn options(schema: &Value) -> impl Iterator<Item = &str> {
+    let branches = ["oneOf", "anyOf"].into_iter().filter_map(|key| schema.get(key)?.as_array()).flatten();
+    let all = std::iter::once(schema)
+        .chain(branches.clone())
+        .chain(branches.filter_map(|branch| branch.get("oneOf")?.as_array()).flatten());
+    all.flat_map(|schema| {
+        let listed = schema.get("enum").and_then(Value::as_array).into_iter().flatten();
+        listed.chain(schema.get("const")).filter_map(Value::as_str)
     })
 }
 
@@ -102,6 +153,17 @@ mod tests {
         let failure = read(value).unwrap_err();
         assert_eq!(failure.code, Code::InvalidArgument);
         assert_eq!(failure.details["field"], field, "{}", failure.message);
+        for insider in ["u32", "struct", "Option", "variant", "map"] {
+            assert!(!failure.message.contains(insider), "{}", failure.message);
+        }
+    }
+
+    #[test]
+    fn a_message_says_what_would_do() {
+        let failure = read(json!({"query": "x", "clarify": "sometimes"})).unwrap_err();
+        assert!(failure.message.contains("one of auto, never"), "{}", failure.message);
+        let failure = read(json!({"query": "x", "top_k": "three"})).unwrap_err();
+        assert!(failure.message.contains("whole number"), "{}", failure.message);
     }
 
     #[test]
@@ -119,5 +181,6 @@ mod tests {
         assert_eq!(schema["additionalProperties"], false);
         assert_eq!(schema["required"], json!(["query"]));
         assert!(!schema.to_string().contains("$ref"), "{schema}");
+        assert!(!schema.to_string().contains("uint"), "{schema}");
     }
 }

@@ -234,6 +234,15 @@ impl Service {
             let enriched = format!("{} {}", call.query, words.join(" "));
             executed.push(ExecutedQuery { text: enriched.clone(), origin: QueryOrigin::Clarification });
             let mut better = self.find(&call, &enriched).await?;
+            if better.wants_to_ask() {
+                // Words that have nothing to do with the question are only hidden by it.
+                let alone = self.find(&call, &words.join(" ")).await?;
+                if alone.confidence() > better.confidence() {
+                    executed
+                        .push(ExecutedQuery { text: words.join(" "), origin: QueryOrigin::Clarification });
+                    better = alone;
+                }
+            }
             better.hits.iter_mut().for_each(|hit| hit.provenance.rewritten = true);
             (Found::merged(plain, better), enriched)
         } else {

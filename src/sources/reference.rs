@@ -34,7 +34,9 @@ impl FromStr for Reference {
         let (source, rest) = text.split_once('/').ok_or(MalformedReference)?;
         let (document, position) = rest.rsplit_once('#').ok_or(MalformedReference)?;
         // `u32::from_str` takes "+5"; a reference has one spelling only.
-        let digits = !position.is_empty() && position.bytes().all(|b| b.is_ascii_digit());
+        let digits = !position.is_empty()
+            && position.bytes().all(|b| b.is_ascii_digit())
+            && (position == "0" || !position.starts_with('0'));
         if source.is_empty() || document.is_empty() || !digits {
             return Err(MalformedReference);
         }
@@ -78,6 +80,8 @@ mod tests {
             "x/y#-1",
             "x/y#+1",
             "x/y#1.0",
+            "x/y#00",
+            "x/y#01",
             "x/y#4294967296",
             "x/y\u{0}#1",
         ] {

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::{Asked, Asks, Rounds, form, reach::Reach};
 use crate::{
-    dialogue::{self, Answer, Binding, Dialogue, Exchange, Form, Round, RoundState},
+    dialogue::{self, Answer, Binding, Dialogue, Exchange, Form, MayAsk, Round, RoundState, Silence},
     mcp::wire,
 };
 
@@ -31,7 +31,12 @@ impl Rounds {
             }
             None => call.responses.as_ref().map(unasked).unwrap_or_default(),
         };
-        let dialogue = Dialogue { may_ask: self.may_ask(reach, exchanges.len()), exchanges };
+        // A client that loses the state would be asked for ever: what it said is taken, and that is it.
+        let forgets =
+            call.state.is_none() && exchanges.iter().any(|e| matches!(e.answer, Answer::Accepted(_)));
+        let may_ask =
+            if forgets { MayAsk::No(Silence::Exhausted) } else { self.may_ask(reach, exchanges.len()) };
+        let dialogue = Dialogue { may_ask, exchanges };
         let question = match self.round::<T>(call, request, &dialogue).await {
             Ok(Round::Ask(question)) => question,
             Ok(Round::Answered(response)) => return Ok(wire::result(Ok(response), call.request_id).into()),
