@@ -48,6 +48,8 @@ fn environment() -> Environment {
         .prefix_separator("__")
         .separator("__")
         .try_parsing(true)
+        // A variable that a compose file passes on unset is as good as none.
+        .ignore_empty(true)
         .list_separator(",")
         .with_list_parse_key("server.allowed_hosts")
         .with_list_parse_key("server.allowed_origins")

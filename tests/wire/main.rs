@@ -1,6 +1,13 @@
 //! The service over the wire: real HTTP, real clients, both protocol eras.
 
-#![allow(unreachable_pub, reason = "the harness is shared by the modules of one test binary")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    unreachable_pub,
+    reason = "helpers of tests, shared by the modules of one binary"
+)]
 
 mod asking;
 mod harness;
