@@ -97,7 +97,6 @@ pub struct Retrieved {
     /// Whether `max_tokens` cut anything off.
     pub truncated: bool,
     /// Sources that could not be searched.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unavailable: Vec<Unavailable>,
 }
 
