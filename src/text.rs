@@ -33,6 +33,11 @@ pub fn excerpt(text: &str, limit: usize) -> String {
     format!("{}…", at_word.unwrap_or(&cut).trim_end())
 }
 
+/// Bytes as lower-case hexadecimal.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// Control characters, and the invisible ones that reorder or hide text (bidirectional overrides,
 /// zero-width characters, tags): nothing a person should be shown from somebody else's text.
 pub(crate) fn is_unprintable(c: char) -> bool {

@@ -62,15 +62,6 @@ impl CliError {
     }
 }
 
-impl From<CliError> for ExitCode {
-    fn from(error: CliError) -> Self {
-        match error {
-            CliError::Config(_) | CliError::Usage(_) => ExitCode::from(2),
-            CliError::Failed(_) => ExitCode::from(1),
-        }
-    }
-}
-
 /// Runs the command line.
 pub fn run() -> ExitCode {
     let arguments = Arguments::parse();
@@ -78,11 +69,11 @@ pub fn run() -> ExitCode {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
-        Err(error) => return report(&CliError::failed("starting", error)).into_code(),
+        Err(error) => return report(&CliError::failed("starting", error)),
     };
     match runtime.block_on(dispatch(arguments)) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => report(&error).into_code(),
+        Err(error) => report(&error),
     }
 }
 
@@ -97,17 +88,10 @@ async fn dispatch(arguments: Arguments) -> Result<(), CliError> {
     }
 }
 
-struct Reported(u8);
-
-impl Reported {
-    fn into_code(self) -> ExitCode {
-        ExitCode::from(self.0)
-    }
-}
-
-fn report(error: &CliError) -> Reported {
+/// Says what went wrong; the exit code that goes with it.
+fn report(error: &CliError) -> ExitCode {
     complain(&format!("askback: {error}"));
-    Reported(match error {
+    ExitCode::from(match error {
         CliError::Config(_) | CliError::Usage(_) => 2,
         CliError::Failed(_) => 1,
     })

@@ -17,7 +17,7 @@ pub use load::{PROFILE_VARIABLE, load};
 pub use log::{Format, Log};
 pub use problem::{ConfigError, Problem};
 pub use server::{Auth, AuthMode, Data, RawServer, Server};
-pub use sources::{Card, Freshness, SourceConfig, Usage};
+pub use sources::{Card, Freshness, SourceConfig, Statements, Usage};
 
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -47,6 +47,21 @@ pub struct SourceConfig {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Card {
+    /// What its owner says of it, in the card's own table.
+    #[serde(flatten)]
+    pub statements: Statements,
+    /// How fresh it is meant to be.
+    pub freshness: Freshness,
+    /// How it may be used.
+    pub usage: Usage,
+    /// Questions it answers well.
+    pub sample_queries: Vec<String>,
+}
+
+/// The owner's own words about a source.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Statements {
     /// Who answers for the content.
     pub owner: Option<String>,
     /// How the content comes about.
@@ -63,12 +78,6 @@ pub struct Card {
     pub interpretation: Vec<String>,
     /// Known biases and gaps.
     pub known_biases: Vec<String>,
-    /// How fresh it is meant to be.
-    pub freshness: Freshness,
-    /// How it may be used.
-    pub usage: Usage,
-    /// Questions it answers well.
-    pub sample_queries: Vec<String>,
 }
 
 /// How fresh a source is meant to be.

@@ -6,8 +6,8 @@ use serde_json::Value;
 use super::{Asked, NONE_OF_THESE};
 use crate::text::is_unprintable;
 
-/// Longest free text accepted, in characters. The form says the same.
-pub(crate) const MAX_TEXT: usize = 1000;
+/// Longest free text accepted from a person, in characters: by forms, answers and arguments alike.
+pub const MAX_TEXT: u32 = 1000;
 
 /// What came back for a question.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -70,7 +70,7 @@ impl Answer {
 fn usable_text(text: &str) -> Option<String> {
     let text: String = text.chars().map(|c| if is_unprintable(c) { ' ' } else { c }).collect();
     let text = text.trim();
-    let usable = text.chars().any(char::is_alphanumeric) && text.chars().count() <= MAX_TEXT;
+    let usable = text.chars().any(char::is_alphanumeric) && text.chars().count() <= MAX_TEXT as usize;
     usable.then(|| text.to_owned())
 }
 

@@ -8,7 +8,7 @@ mod answer;
 mod question;
 mod state;
 
-pub use answer::{Answer, Reply};
+pub use answer::{Answer, MAX_TEXT, Reply};
 pub use question::{Choice, Form, NONE_OF_THESE, Question};
 pub use state::{Asked, Binding, RoundState, Sealer, StateError};
 
@@ -71,6 +71,11 @@ impl Dialogue {
         let next = question.asked();
         let earlier: Vec<Put<'_>> = self.exchanges.iter().map(|exchange| exchange.asked.put()).collect();
         nagging::worthwhile(&earlier, &next.put(), brought)
+    }
+
+    /// Whether the last question came back without a usable answer.
+    pub fn last_was_unusable(&self) -> bool {
+        self.last().is_some_and(|exchange| exchange.answer == Answer::Unusable)
     }
 
     /// The free text people gave, oldest first.

@@ -78,7 +78,7 @@ impl Binding<'_> {
 
 /// SHA-256 as hex.
 pub(super) fn digest(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    crate::text::hex(&Sha256::digest(bytes))
 }
 
 /// Why a state could not be opened.

@@ -50,7 +50,7 @@ pub(super) fn in_words(query: &str, found: &Found, names: Names<'_>, again: bool
     })
 }
 
-fn repeated(again: bool, message: String) -> String {
+pub(super) fn repeated(again: bool, message: String) -> String {
     if again { format!("That could not be used. {message}") } else { message }
 }
 

@@ -8,7 +8,7 @@ use super::{Failure, Service, SourceSummary};
 use crate::{
     access::Caller,
     confidence::{Calibration, Profile},
-    config::{Card, Freshness, Usage},
+    config::{Card, Freshness, Statements, Usage},
     sources::{Strategy, registry::Entry},
 };
 
@@ -55,27 +55,6 @@ pub struct SourceCard {
     pub completeness: Completeness,
 }
 
-/// The owner's own words.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct Statements {
-    /// Who answers for the content.
-    pub owner: Option<String>,
-    /// How the content comes about.
-    pub methodology: Option<String>,
-    /// What it covers.
-    pub coverage: Option<String>,
-    /// How sensitive it is.
-    pub classification: Option<String>,
-    /// Conclusions the content supports.
-    pub supported_conclusions: Vec<String>,
-    /// Conclusions it does not support.
-    pub unsupported_conclusions: Vec<String>,
-    /// What to mind when interpreting it.
-    pub interpretation: Vec<String>,
-    /// Known biases and gaps.
-    pub known_biases: Vec<String>,
-}
-
 /// How fresh a source is, and is meant to be.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct DataFreshness {
@@ -84,6 +63,13 @@ pub struct DataFreshness {
     pub stated: Freshness,
     /// When the content was last brought up to date, RFC 3339 in UTC.
     pub last_refreshed: Option<String>,
+}
+
+impl DataFreshness {
+    pub(super) fn of(entry: &Entry) -> Self {
+        let stated = entry.config().card.freshness.clone();
+        Self { stated, last_refreshed: entry.status().last_refreshed }
+    }
 }
 
 /// Whether and how a source takes writes.
@@ -210,33 +196,25 @@ impl Service {
                 index_version: status.index_version,
             },
             health_note: status.health.note().map(str::to_owned),
-            statements: Statements {
-                owner: card.owner,
-                methodology: card.methodology,
-                coverage: card.coverage,
-                classification: card.classification,
-                supported_conclusions: card.supported_conclusions,
-                unsupported_conclusions: card.unsupported_conclusions,
-                interpretation: card.interpretation,
-                known_biases: card.known_biases,
-            },
+            statements: card.statements,
         }
     }
 }
 
 /// Which of the card's fields are filled.
 fn completeness(card: &Card, description: &str) -> Completeness {
+    let said = &card.statements;
     let text = |field: &Option<String>| field.as_deref().is_some_and(|text| !text.trim().is_empty());
     let fields = [
         ("description", !description.trim().is_empty()),
-        ("owner", text(&card.owner)),
-        ("methodology", text(&card.methodology)),
-        ("coverage", text(&card.coverage)),
-        ("classification", text(&card.classification)),
-        ("supported_conclusions", !card.supported_conclusions.is_empty()),
-        ("unsupported_conclusions", !card.unsupported_conclusions.is_empty()),
-        ("interpretation", !card.interpretation.is_empty()),
-        ("known_biases", !card.known_biases.is_empty()),
+        ("owner", text(&said.owner)),
+        ("methodology", text(&said.methodology)),
+        ("coverage", text(&said.coverage)),
+        ("classification", text(&said.classification)),
+        ("supported_conclusions", !said.supported_conclusions.is_empty()),
+        ("unsupported_conclusions", !said.unsupported_conclusions.is_empty()),
+        ("interpretation", !said.interpretation.is_empty()),
+        ("known_biases", !said.known_biases.is_empty()),
         ("freshness.source", text(&card.freshness.source)),
         ("freshness.cadence", text(&card.freshness.cadence)),
         ("usage.citation", text(&card.usage.citation)),
@@ -257,7 +235,12 @@ mod tests {
     fn an_empty_card_misses_everything_and_a_filled_field_counts() {
         let empty = completeness(&Card::default(), "");
         assert_eq!((empty.share, empty.missing.len()), (0.0, 14));
-        let half = Card { owner: Some("Docs".into()), methodology: Some("  ".into()), ..Card::default() };
+        let statements = Statements {
+            owner: Some("Docs".into()),
+            methodology: Some("  ".into()),
+            ..Statements::default()
+        };
+        let half = Card { statements, ..Card::default() };
         let half = completeness(&half, "text");
         assert_eq!(half.share, 2.0 / 14.0);
         assert!(!half.missing.contains(&"owner") && half.missing.contains(&"methodology"));

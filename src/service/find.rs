@@ -60,6 +60,11 @@ impl Found {
         self.judged.as_ref().map_or(0.0, |judged| judged.verdict.confidence)
     }
 
+    /// How many distinct words of the query the most confident source knows.
+    pub(super) fn known_terms(&self) -> usize {
+        self.judged.as_ref().map_or(0, |judged| judged.known_terms)
+    }
+
     /// Whether the gate would ask.
     pub(super) fn wants_to_ask(&self) -> bool {
         self.judged.as_ref().is_some_and(|judged| judged.verdict.ask.is_some())

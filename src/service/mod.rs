@@ -3,6 +3,7 @@
 
 mod ask;
 mod budget;
+mod chosen;
 mod describe_source;
 mod failure;
 mod find;

@@ -9,6 +9,7 @@ use crate::{
         gate::{Level, Reason},
     },
     dialogue::{Answer, Dialogue, Exchange, Form, MayAsk, Reply, Silence},
+    sources::Reference,
 };
 
 /// How the asking of one call went.
@@ -75,6 +76,16 @@ pub struct AnswerNote {
 impl From<&Reply> for AnswerNote {
     fn from(reply: &Reply) -> Self {
         Self { choice: reply.choice.clone(), clarification: reply.text.clone() }
+    }
+}
+
+impl AnswerNote {
+    /// What the caller gave by argument, if anything.
+    pub(super) fn argument(choice: Option<&Reference>, clarification: Option<&str>) -> Option<Self> {
+        (choice.is_some() || clarification.is_some()).then(|| Self {
+            choice: choice.map(ToString::to_string),
+            clarification: clarification.map(str::to_owned),
+        })
     }
 }
 

@@ -5,10 +5,7 @@ use rmcp::model::{
     PrimitiveSchemaDefinition, SingleSelectEnumSchema, StringSchema, TitledSingleSelectEnumSchema,
 };
 
-use crate::dialogue::{Choice, Form, NONE_OF_THESE, Question};
-
-/// Longest free text a form takes, in characters: what [`crate::dialogue::Answer::read`] accepts.
-const MAX_TEXT: u32 = 1000;
+use crate::dialogue::{Choice, Form, MAX_TEXT, NONE_OF_THESE, Question};
 
 /// What "none of these" reads as.
 const NONE_LABEL: &str = "None of these: I say it in my own words";

@@ -246,7 +246,7 @@ fn content_hash(document: &Document) -> String {
         content.update(b"\n");
         content.update(&block.text);
     }
-    super::ingest::hex(&content.finalize())
+    crate::text::hex(&content.finalize())
 }
 
 /// The bytes of a file, which may have grown since it was found.

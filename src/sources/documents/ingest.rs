@@ -278,7 +278,7 @@ fn version_name(before: Option<&Pinned>, draft: &Draft, recipe: &str) -> String 
             hash.update(passage.hash);
         }
     }
-    let hash = hex(&hash.finalize());
+    let hash = crate::text::hex(&hash.finalize());
     format!("{number}-{}", hash.get(..12).unwrap_or(&hash))
 }
 
@@ -292,10 +292,6 @@ fn counts(documents: &Documents) -> Counts {
 fn report(counts: Counts, warnings: Vec<String>) -> Refreshed {
     let Counts { documents, passages } = counts;
     Refreshed { documents, passages, warnings, ..Refreshed::default() }
-}
-
-pub(super) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 pub(super) fn store_failed(error: crate::store::StoreError) -> SourceError {

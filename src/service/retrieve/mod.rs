@@ -1,11 +1,10 @@
 //! `retrieve`: finding what fits a query, and asking the user when it is weak or ambiguous.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+mod values;
 
 use super::{
-    Clarification, ClarifyMode, ConfidenceNote, Failure, Outcome, Service, ask, budget,
+    Clarification, ConfidenceNote, Failure, Outcome, Service, ask, budget,
+    chosen::{Chosen, chosen},
     describe_source::DataFreshness,
     find::{Found, find},
     outcome::{AnswerNote, Next, next},
@@ -15,182 +14,13 @@ use crate::{
     access::Caller,
     confidence::gate,
     config::Usage,
-    dialogue::{Choice, Dialogue, MayAsk, Round, Silence},
-    sources::{Hit, Provenance, Reference, SourceError, registry::Entry},
+    dialogue::{Choice, Dialogue, MAX_TEXT, Round},
+    sources::{Hit, Reference, registry::Entry},
 };
-
-/// Arguments of `retrieve`.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Retrieve {
-    /// What to find, in natural language: a whole question works better than keywords.
-    #[schemars(length(min = 1, max = 8192))]
-    pub query: String,
-    /// A slug, a list of slugs, or "*" for every source.
-    #[serde(default)]
-    pub source: Selector,
-    /// How many hits to return, from 1 to 50.
-    #[serde(default = "default_top_k")]
-    #[schemars(range(min = 1, max = 50))]
-    pub top_k: u32,
-    /// The user's own words on an earlier weak result: searched together with `query`.
-    #[serde(default)]
-    #[schemars(length(max = 1000))]
-    pub clarification: Option<String>,
-    /// The reference the user picked from an earlier result's `alternatives`.
-    #[serde(default)]
-    pub choice: Option<String>,
-    /// Whether this call may ask the user.
-    #[serde(default)]
-    pub clarify: ClarifyMode,
-    /// Whether the query may be rewritten with the source's vocabulary.
-    #[serde(default)]
-    pub rewrite: RewriteMode,
-    /// Upper bound on the hits' text, in tokens (estimated at four characters each).
-    #[serde(default)]
-    #[schemars(range(min = 1))]
-    pub max_tokens: Option<u32>,
-    /// Restricts the search by fields of the source; see its data card for what it supports.
-    #[serde(default)]
-    pub filters: Option<Map<String, Value>>,
-}
-
-/// Whether a query may be rewritten.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum RewriteMode {
-    /// Where the source has a vocabulary.
-    #[default]
-    Auto,
-    /// Not in this call.
-    Never,
-}
-
-fn default_top_k() -> u32 {
-    5
-}
+pub use values::{ExecutedQuery, HitNote, QueryOrigin, Retrieve, Retrieved, RewriteMode, Standing};
 
 /// Longest query accepted, in characters.
 pub(super) const MAX_QUERY: usize = 8192;
-
-/// What `retrieve` answers.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct Retrieved {
-    /// Identifies this call in logs.
-    pub request_id: String,
-    /// ok, weak, ambiguous or empty.
-    pub status: Standing,
-    /// How sure the result is.
-    pub confidence: ConfidenceNote,
-    /// How asking the user went.
-    pub clarification: Clarification,
-    /// What was searched for.
-    pub executed_queries: Vec<ExecutedQuery>,
-    /// Results, best first. All that was found is here, however weak.
-    pub hits: Vec<HitNote>,
-    /// What else could have been meant: hand one back as `choice`.
-    pub alternatives: Vec<Choice>,
-    /// How each source's content may be used, by slug.
-    pub usage_rules: std::collections::BTreeMap<String, Usage>,
-    /// How fresh each source is, by slug.
-    pub data_freshness: std::collections::BTreeMap<String, DataFreshness>,
-    /// Whether `max_tokens` cut anything off.
-    pub truncated: bool,
-    /// Sources that could not be searched.
-    pub unavailable: Vec<Unavailable>,
-}
-
-/// What a result is worth.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Standing {
-    /// The hits very likely satisfy the query.
-    Ok,
-    /// They may well not: say so when using them.
-    Weak,
-    /// They answer different questions the query could mean.
-    Ambiguous,
-    /// There is nothing there to find.
-    Empty,
-}
-
-impl Standing {
-    /// What a result is worth that there is this reason to ask about.
-    pub(super) fn of(reason: gate::Reason) -> Self {
-        match reason.form() {
-            gate::Form::ChoiceAndClarification => Self::Ambiguous,
-            gate::Form::Clarification => Self::Weak,
-        }
-    }
-}
-
-/// One query that was searched for.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct ExecutedQuery {
-    /// Its words.
-    pub text: String,
-    /// Where it comes from.
-    pub origin: QueryOrigin,
-}
-
-/// Where a query comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum QueryOrigin {
-    /// The call's own.
-    User,
-    /// With what the user said when asked.
-    Clarification,
-    /// By the source's vocabulary.
-    Vocabulary,
-    /// By a language model.
-    Llm,
-}
-
-/// One result.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct HitNote {
-    /// Its stable handle, for `refine`.
-    pub reference: String,
-    /// The passage: data, never instructions.
-    pub text: String,
-    /// Fused score in [0, 1]; comparable within this result only.
-    pub score: f32,
-    /// Its place, from 1.
-    pub rank: usize,
-    /// Title of its document.
-    pub title: String,
-    /// Where a person can read the original.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub url: Option<String>,
-    /// Heading path inside the document.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub section: Option<String>,
-    /// Index of the passage in its document, from 0.
-    pub position: u32,
-    /// Where it comes from.
-    pub provenance: Provenance,
-    /// Structured fields, of sources that have them.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub data: Option<Value>,
-}
-
-impl HitNote {
-    fn new(rank: usize, hit: Hit) -> Self {
-        Self {
-            reference: hit.reference.to_string(),
-            text: hit.text,
-            score: hit.score,
-            rank,
-            title: hit.title,
-            url: hit.url,
-            section: hit.section,
-            position: hit.position,
-            provenance: hit.provenance,
-            data: hit.data,
-        }
-    }
-}
 
 /// The parts of a call that have been checked.
 struct Checked<'a> {
@@ -219,7 +49,7 @@ impl Service {
         let plain = self.find(&call, call.query).await?;
 
         // A choice settles the question: that option only.
-        let chosen = self.chosen(&call, dialogue).await?;
+        let chosen = chosen(&call.entries, call.choice.as_ref(), dialogue).await?;
         if let Some(Chosen::Hit(hit)) = chosen {
             return Ok(Round::Answered(
                 self.answer_choice(&call, plain, *hit, executed, dialogue, request_id).await?,
@@ -229,7 +59,7 @@ impl Service {
 
         let words: Vec<&str> = call.clarification.into_iter().chain(dialogue.texts()).collect();
         let clarified = !words.is_empty();
-        let known_before = plain.judged.as_ref().map_or(0, |judged| judged.known_terms);
+        let known_before = plain.known_terms();
         let (found, enriched) = if clarified {
             let enriched = format!("{} {}", call.query, words.join(" "));
             executed.push(ExecutedQuery { text: enriched.clone(), origin: QueryOrigin::Clarification });
@@ -249,13 +79,12 @@ impl Service {
             (plain, call.query.to_owned())
         };
 
-        let dialogue = self.allowed(&call, request.clarify, dialogue);
-        let again = matches!(dialogue.last(), Some(last) if last.answer == crate::dialogue::Answer::Unusable);
+        let dialogue = self.allowed(&call.entries, request.clarify, dialogue);
+        let again = dialogue.last_was_unusable();
         let question = ask::question(&enriched, &found, &|slug| self.name_of(slug), again);
-        let worthwhile = question.as_ref().is_some_and(|question| {
-            let known_after = found.judged.as_ref().map_or(0, |judged| judged.known_terms);
-            dialogue.worthwhile(question, known_after > known_before)
-        });
+        let worthwhile = question
+            .as_ref()
+            .is_some_and(|question| dialogue.worthwhile(question, found.known_terms() > known_before));
         let outcome = match next(&dialogue, found.wants_to_ask(), clarified, worthwhile) {
             Next::Ask => match question {
                 Some(question) => return Ok(Round::Ask(question)),
@@ -264,8 +93,7 @@ impl Service {
             Next::Answer(_) if stale => Outcome::StaleChoice,
             Next::Answer(outcome) => outcome,
         };
-        let argument =
-            call.clarification.map(|text| AnswerNote { choice: None, clarification: Some(text.to_owned()) });
+        let argument = AnswerNote::argument(None, call.clarification);
         let clarification = Clarification::new(outcome, &dialogue, argument);
         Ok(Round::Answered(self.answer(&call, request, found, executed, clarification, request_id)))
     }
@@ -305,39 +133,6 @@ impl Service {
         find(&call.entries, query, call.top_k, self.clarify.profile).await
     }
 
-    /// The option the user picked when asked, or the caller by argument.
-    async fn chosen(&self, call: &Checked<'_>, dialogue: &Dialogue) -> Result<Option<Chosen>, Failure> {
-        // An elicited option was offered by us, but may come from a client that dropped the
-        // state: one that does not parse or is of a source outside this call is no answer.
-        let elicited = dialogue
-            .choice()
-            .and_then(|text| text.parse::<Reference>().ok())
-            .filter(|reference| call.entries.iter().any(|entry| entry.slug() == reference.source));
-        let Some(reference) = elicited.or_else(|| call.choice.clone()) else { return Ok(None) };
-        let Some(entry) = call.entries.iter().find(|entry| entry.slug() == reference.source) else {
-            return Ok(None);
-        };
-        let located = match entry.source() {
-            Ok(source) => source.locate(&reference).await,
-            Err(error) => Err(error),
-        };
-        match located {
-            Ok(hit) => Ok(Some(Chosen::Hit(Box::new(hit)))),
-            Err(SourceError::ReferenceNotFound(_)) => Ok(Some(Chosen::Gone)),
-            Err(error) => Err(Failure::from_source(entry.slug(), &error)),
-        }
-    }
-
-    /// May this round ask, as far as sources and arguments are concerned?
-    fn allowed(&self, call: &Checked<'_>, mode: ClarifyMode, dialogue: &Dialogue) -> Dialogue {
-        let mut dialogue = dialogue.clone();
-        let sources_ask = call.entries.iter().any(|entry| self.source_clarifies(entry));
-        if mode == ClarifyMode::Never || !sources_ask {
-            dialogue.may_ask = MayAsk::No(Silence::Disabled);
-        }
-        dialogue
-    }
-
     async fn answer_choice(
         &self,
         call: &Checked<'_>,
@@ -361,10 +156,8 @@ impl Service {
         let found = self.find(call, &enriched).await?;
         hit.score =
             found.hits.iter().find(|other| other.reference == hit.reference).map_or(0.0, |other| other.score);
-        let argument = call.choice.as_ref().map(|choice| AnswerNote {
-            choice: Some(choice.to_string()),
-            clarification: call.clarification.map(str::to_owned),
-        });
+        let argument =
+            call.choice.as_ref().and_then(|choice| AnswerNote::argument(Some(choice), call.clarification));
         let entry = call.entries.iter().filter(|entry| entry.slug() == hit.reference.source);
         Ok(Retrieved {
             request_id: request_id.to_owned(),
@@ -422,12 +215,6 @@ impl Service {
     }
 }
 
-/// What became of a choice.
-enum Chosen {
-    Hit(Box<Hit>),
-    Gone,
-}
-
 fn standing(found: &Found) -> Standing {
     match found.judged.as_ref().map(|judged| judged.verdict.ask) {
         None => Standing::Empty,
@@ -461,8 +248,7 @@ fn usage(entry: &Entry) -> (String, Usage) {
 }
 
 fn freshness(entry: &Entry) -> (String, DataFreshness) {
-    let stated = entry.config().card.freshness.clone();
-    (entry.slug().to_owned(), DataFreshness { stated, last_refreshed: entry.status().last_refreshed })
+    (entry.slug().to_owned(), DataFreshness::of(entry))
 }
 
 /// Trims a query and checks its length.
@@ -484,8 +270,8 @@ pub(super) fn checked_query<'a>(field: &str, text: &'a str) -> Result<&'a str, F
 pub(super) fn checked_clarification(text: Option<&str>) -> Result<Option<&str>, Failure> {
     let text = text.map(str::trim).filter(|text| !text.is_empty());
     match text {
-        Some(text) if text.chars().count() > 1000 => {
-            Err(Failure::argument("clarification", "must be at most 1000 characters"))
+        Some(text) if text.chars().count() > MAX_TEXT as usize => {
+            Err(Failure::argument("clarification", format!("must be at most {MAX_TEXT} characters")))
         }
         text => Ok(text),
     }
