@@ -100,7 +100,7 @@ fn open(criterion: &mut Criterion) {
         settings: json!({"path": files.path()}).as_object().cloned().unwrap_or_default(),
     };
     let configs = [config];
-    let surroundings = Surroundings { data_dir: data.path().to_owned(), embedder: Arc::new(Random) };
+    let surroundings = Surroundings::new(data.path().to_owned(), Arc::new(Random));
     let runtime = tokio::runtime::Runtime::new().expect("threads can be started");
     let registry = Registry::open(&configs, &surroundings);
     let source = registry.entries().first().expect("there is one");

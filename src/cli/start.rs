@@ -42,7 +42,7 @@ pub fn start(settings: &Settings) -> Result<Started, String> {
 /// Opens the sources.
 pub(super) fn open(settings: &Settings) -> Result<Registry, String> {
     let embedder = MiniLm::load().map_err(|error| error.to_string())?;
-    let surroundings = Surroundings { data_dir: settings.data.dir.clone(), embedder: Arc::new(embedder) };
+    let surroundings = Surroundings::new(settings.data.dir.clone(), Arc::new(embedder));
     Ok(Registry::open(&settings.sources, &surroundings))
 }
 

@@ -79,12 +79,7 @@ impl HybridIndex {
         let mut fused =
             fusion::convex(&lexical, &dense, |passage| cosines.get(passage as usize).copied().unwrap_or(0.0));
         self.drop_repeats(&mut fused);
-        let first: Vec<usize> = fused.iter().take(SHAPE).map(|hit| hit.0 as usize).collect();
-        let cosine = |i: usize, j: usize| match (first.get(i), first.get(j)) {
-            (Some(a), Some(b)) => self.dense.cosine(*a, *b),
-            _ => 0.0,
-        };
-        let similarity = Similarity::new(first.len(), cosine);
+        let similarity = self.similarity(&fused);
         let scores = |hits: &[(u32, f32)]| hits.iter().map(|hit| hit.1).collect::<Vec<f32>>();
         let signals = Signals::from(&Observation {
             dense: &scores(&dense),
@@ -97,6 +92,15 @@ impl HybridIndex {
             pair_deviation: self.pair_deviation,
         });
         Ok(Found { fused, dense, lexical, terms, similarity, signals })
+    }
+
+    /// Cosines among the first passages of a ranking.
+    pub fn similarity(&self, ranking: &[(u32, f32)]) -> Similarity {
+        let first: Vec<usize> = ranking.iter().take(SHAPE).map(|hit| hit.0 as usize).collect();
+        Similarity::new(first.len(), |i, j| match (first.get(i), first.get(j)) {
+            (Some(a), Some(b)) => self.dense.cosine(*a, *b),
+            _ => 0.0,
+        })
     }
 
     /// Passages that say the same count once, where they rank first: copies of one text must not

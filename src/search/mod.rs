@@ -1,5 +1,5 @@
 //! Parts of the embedded hybrid index: chunking, analysis, BM25, dense vectors, fusion, and the
-//! embedding. Knows texts and numbers; knows neither sources, callers nor the protocol.
+//! embedding, bundled or remote. Knows texts and numbers; knows neither sources, callers nor the protocol.
 
 pub mod analysis;
 pub mod chunking;
@@ -10,6 +10,7 @@ pub mod fusion;
 pub mod hybrid;
 mod isa;
 pub mod lexical;
+pub mod rerank;
 
 /// An index could not be built, opened or searched. The text is for logs.
 #[derive(Debug, thiserror::Error)]

@@ -2,6 +2,7 @@
 //! maps it to the wire.
 
 use super::{Reference, Strategy};
+use crate::search::embedder::EmbedError;
 
 /// Why a source could not do what was asked.
 #[derive(Debug, thiserror::Error)]
@@ -29,5 +30,13 @@ impl SourceError {
     /// Wraps any error as [`SourceError::Internal`], saying what was being done.
     pub fn internal(doing: &str, error: impl std::fmt::Display) -> Self {
         Self::Internal(format!("{doing}: {error}"))
+    }
+
+    /// What a failed embedding is to a source, saying what was being embedded.
+    pub fn embedding(doing: &str, error: EmbedError) -> Self {
+        match error {
+            EmbedError::Unavailable(why) => Self::Unavailable(why),
+            EmbedError::Failed(what) => Self::internal(doing, what),
+        }
     }
 }

@@ -10,7 +10,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{Health, Progress, Refreshed, Source, SourceError, Status, Trust, documents};
-use crate::{config::SourceConfig, search::embedder::Embedder};
+use crate::{
+    config::SourceConfig,
+    search::{
+        embedder::{Embedder, Embedding, Fixed},
+        rerank::Reranker,
+    },
+};
 
 /// Every kind of source.
 const KINDS: &[&KindEntry] = &[&documents::KIND];
@@ -40,7 +46,16 @@ pub struct Surroundings {
     /// Folder for durable state.
     pub data_dir: PathBuf,
     /// The embedding sources share.
-    pub embedder: Arc<dyn Embedder>,
+    pub embedding: Arc<dyn Embedding>,
+    /// Takes a second look at what sources find, where one is configured.
+    pub reranker: Option<Arc<dyn Reranker>>,
+}
+
+impl Surroundings {
+    /// State in `data_dir`, an embedding that never changes, and no reranker.
+    pub fn new(data_dir: PathBuf, embedder: Arc<dyn Embedder>) -> Self {
+        Self { data_dir, embedding: Arc::new(Fixed::new(embedder)), reranker: None }
+    }
 }
 
 /// A kind's setting that will not do.

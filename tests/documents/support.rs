@@ -56,7 +56,7 @@ impl Embedder for Words {
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
         let before = self.embedded.fetch_add(texts.len(), Ordering::SeqCst);
         if before + texts.len() > self.strength.load(Ordering::SeqCst) {
-            return Err(EmbedError("the power went off".to_owned()));
+            return Err(EmbedError::Failed("the power went off".to_owned()));
         }
         Ok(texts.iter().map(|text| vector(text)).collect())
     }
@@ -126,7 +126,7 @@ impl Bench {
             clarify: SourceClarify::default(),
             settings: json!({"path": self.files.path()}).as_object().unwrap().clone(),
         };
-        let surroundings = Surroundings { data_dir: self.data.path().to_owned(), embedder: words };
+        let surroundings = Surroundings::new(self.data.path().to_owned(), words);
         let registry = Registry::open(&[config], &surroundings);
         Opened(registry.get("docs").unwrap().source().unwrap())
     }

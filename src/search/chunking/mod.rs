@@ -8,6 +8,9 @@ pub use document::{Block, BlockKind, Chunk, Document};
 
 use split::{cost, split};
 
+/// What an embedding keeps for its special tokens and for what was miscounted.
+const SPARE: usize = 16;
+
 /// How big passages get, in tokens of the embedding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
@@ -23,6 +26,14 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self { target: 180, max: 240, min: 40 }
+    }
+}
+
+impl Limits {
+    /// The limits for an embedding that reads `max_tokens` of a text: the default ones for 256.
+    pub fn reading(max_tokens: usize) -> Self {
+        let max = max_tokens.saturating_sub(SPARE).max(SPARE);
+        Self { target: max * 3 / 4, max, min: max / 6 }
     }
 }
 

@@ -2,6 +2,13 @@ use proptest::prelude::*;
 
 use super::*;
 
+#[test]
+fn limits_follow_what_the_embedding_reads() {
+    assert_eq!(Limits::reading(256), Limits::default());
+    assert_eq!(Limits::reading(512), Limits { target: 372, max: 496, min: 82 });
+    assert!(Limits::reading(0).max > 0);
+}
+
 /// A token a word: budgets can then be worked out by hand.
 fn words(text: &str) -> usize {
     text.split_whitespace().count()

@@ -127,7 +127,7 @@ impl Embedder for MiniLm {
         let vectors = self.embed_batch(texts);
         // A worker that died leaves holes: better an error than a vector of nothing.
         if vectors.iter().any(|vector| vector.len() != DIMENSIONS) {
-            return Err(EmbedError("embedding was interrupted".to_owned()));
+            return Err(EmbedError::Failed("embedding was interrupted".to_owned()));
         }
         Ok(vectors)
     }

@@ -1,9 +1,6 @@
 //! The index as something calibration can put questions to.
 
-use crate::{
-    confidence::calibration::{Corpus, CorpusPassage, Probe, Seen},
-    search::embedder::Embedder,
-};
+use crate::confidence::calibration::{Corpus, CorpusPassage, Probe, Seen};
 
 use super::version::Version;
 
@@ -13,7 +10,6 @@ const TOP: usize = 10;
 /// A version under calibration.
 pub(super) struct Calibrating<'a> {
     pub(super) version: &'a Version,
-    pub(super) embedder: &'a dyn Embedder,
 }
 
 impl Corpus for Calibrating<'_> {
@@ -36,7 +32,7 @@ impl Corpus for Calibrating<'_> {
 
     fn observe(&self, probes: &[Probe]) -> Result<Vec<Seen>, String> {
         let texts: Vec<&str> = probes.iter().map(|probe| probe.query.as_str()).collect();
-        let vectors = self.embedder.embed(&texts).map_err(|error| error.to_string())?;
+        let vectors = self.version.embedder.embed_queries(&texts).map_err(|error| error.to_string())?;
         probes
             .iter()
             .zip(vectors)

@@ -216,7 +216,7 @@ impl<'a> Drafting<'a> {
 
     fn stored(&self, path: &str, document: Document) -> StoredDocument {
         let count = |text: &str| self.embedder.count_tokens(text);
-        let chunks = chunking::chunk(&document, &Limits::default(), &count);
+        let chunks = chunking::chunk(&document, &Limits::reading(self.embedder.max_tokens()), &count);
         let mut stored = StoredDocument {
             path: path.to_owned(),
             sha256: content_hash(&document),

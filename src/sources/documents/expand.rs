@@ -14,7 +14,6 @@ pub(super) const STRATEGIES: &[Strategy] =
 /// Reads on from the passage of the request.
 pub(super) fn expand(
     version: &Version,
-    embedder: &dyn Embedder,
     labels: &Labels<'_>,
     request: &ExpandRequest,
 ) -> Result<Expansion, SourceError> {
@@ -38,14 +37,14 @@ pub(super) fn expand(
             let end = (origin + 1..=last).take_while(same).last().unwrap_or(origin);
             start..=end
         }
-        Strategy::Similar => return similar(version, embedder, labels, request, origin),
+        Strategy::Similar => return similar(version, labels, request, origin),
         strategy => {
             return Err(SourceError::StrategyNotSupported { strategy, supported: STRATEGIES.to_vec() });
         }
     };
     let order = outward(origin, *range.start(), *range.end());
     let side = |ordinal: u32| usize::from(ordinal > origin);
-    let mut kept = within_budget(version, embedder, request.budget.max_tokens, origin, &order, side);
+    let mut kept = within_budget(version, request.budget.max_tokens, origin, &order, side);
     kept.ordinals.sort_unstable();
     Ok(assemble(version, labels, origin, &kept, |_| 0.0))
 }
@@ -76,7 +75,6 @@ struct Kept {
 /// at the first that does not fit: what is returned has no gaps.
 fn within_budget(
     version: &Version,
-    embedder: &dyn Embedder,
     budget: usize,
     origin: u32,
     order: &[u32],
@@ -84,9 +82,9 @@ fn within_budget(
 ) -> Kept {
     let mut kept = Kept { ordinals: vec![origin], cut: None, truncated: false };
     let Some((_, passage, _)) = version.passage(origin) else { return kept };
-    let cost = embedder.count_tokens(&passage.text);
+    let cost = version.embedder.count_tokens(&passage.text);
     if cost > budget {
-        kept.cut = Some(cut(&passage.text, budget, embedder));
+        kept.cut = Some(cut(&passage.text, budget, version.embedder.as_ref()));
         kept.truncated = true;
         return kept;
     }
@@ -95,7 +93,7 @@ fn within_budget(
     for ordinal in order {
         let Some(ended) = ended.get_mut(side(*ordinal)).filter(|ended| !**ended) else { continue };
         let Some((_, passage, _)) = version.passage(*ordinal) else { continue };
-        let cost = embedder.count_tokens(&passage.text);
+        let cost = version.embedder.count_tokens(&passage.text);
         if cost > left {
             *ended = true;
             kept.truncated = true;
@@ -120,7 +118,6 @@ fn cut(text: &str, budget: usize, embedder: &dyn Embedder) -> String {
 /// The passages of other documents nearest to the origin, or to the origin and the query together.
 fn similar(
     version: &Version,
-    embedder: &dyn Embedder,
     labels: &Labels<'_>,
     request: &ExpandRequest,
     origin: u32,
@@ -128,9 +125,9 @@ fn similar(
     let dense = version.index.dense();
     let mut nearness = dense.cosines(&dense.vector(origin as usize).unwrap_or_default());
     if let Some(query) = &request.query {
-        let embedded =
-            embedder.embed(&[query]).map_err(|error| SourceError::internal("embedding a query", error))?;
-        let to_query = dense.cosines(embedded.first().map_or(&[], Vec::as_slice));
+        let embedded = version.embedder.embed_query(query);
+        let embedded = embedded.map_err(|error| SourceError::embedding("embedding a query", error))?;
+        let to_query = dense.cosines(&embedded);
         for (near, to_query) in nearness.iter_mut().zip(to_query) {
             *near = (*near + to_query) / 2.0;
         }
@@ -147,7 +144,7 @@ fn similar(
         .filter(|ordinal| document(*ordinal) != own)
         .take(request.window)
         .collect();
-    let kept = within_budget(version, embedder, request.budget.max_tokens, origin, &order, |_| 0);
+    let kept = within_budget(version, request.budget.max_tokens, origin, &order, |_| 0);
     let cosine = |ordinal: u32| dense.cosine(origin as usize, ordinal as usize);
     Ok(assemble(version, labels, origin, &kept, cosine))
 }

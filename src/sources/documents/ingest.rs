@@ -32,9 +32,6 @@ use crate::{
 /// Changes whenever the same file comes to other passages.
 const CHUNKING: &str = "c1";
 
-/// Texts embedded between two notes of progress, and lost at most by a crash.
-const BATCH: usize = 32;
-
 /// What an ingest works with.
 pub(super) struct Ingest<'a> {
     pub(super) slug: &'a str,
@@ -59,7 +56,12 @@ impl Ingest<'_> {
     pub(super) fn recipe(&self) -> String {
         let language = serde_json::to_value(self.settings.language).ok();
         let language = language.as_ref().and_then(|name| name.as_str()).unwrap_or("none");
-        format!("{CHUNKING}+{}-{language}+{}", analysis::VERSION, self.embedder.id())
+        // The bundled embedding reads 256 tokens: the usual limit goes without saying.
+        let limit = match self.embedder.max_tokens() {
+            256 => String::new(),
+            tokens => format!("x{tokens}"),
+        };
+        format!("{CHUNKING}{limit}+{}-{language}+{}", analysis::VERSION, self.embedder.id())
     }
 
     /// Runs it. `loaded` names the version that answers now: one that is in force but could not be
@@ -151,13 +153,15 @@ impl Ingest<'_> {
             .map(|(document, passage)| (&passage.hash, indexed_text(document, passage)))
             .collect();
         let total = missing.len() as u64;
-        for (n, batch) in missing.chunks(BATCH).enumerate() {
-            self.progress.step(Stage::Embed, (n * BATCH) as u64, total);
+        // What is embedded between two notes of progress, and lost at most by a crash.
+        let size = self.embedder.batch().max(1);
+        for (n, batch) in missing.chunks(size).enumerate() {
+            self.progress.step(Stage::Embed, (n * size) as u64, total);
             let texts: Vec<&str> = batch.iter().map(|(_, text)| text.as_str()).collect();
             let embedded = self
                 .embedder
                 .embed(&texts)
-                .map_err(|error| SourceError::internal("embedding passages", error))?;
+                .map_err(|error| SourceError::embedding("embedding passages", error))?;
             let sound = |vector: &Vec<f32>| vector.len() == self.embedder.dimensions();
             if embedded.len() != batch.len() || !embedded.iter().all(sound) {
                 return Err(SourceError::internal(
@@ -204,7 +208,7 @@ impl Ingest<'_> {
             Arc::new(Calibration::pooled("not calibrated yet".to_owned())),
             draft.documents.clone(),
             vectors,
-            self.embedder.dimensions(),
+            Arc::clone(self.embedder),
             lexical,
         );
         let passages = version.passages() as usize;
@@ -223,7 +227,7 @@ impl Ingest<'_> {
 
     fn calibrate(&self, version: &Version, now: &str, recipe: &str) -> Result<Calibration, SourceError> {
         self.progress.step(Stage::Calibrate, 0, 0);
-        let corpus = Calibrating { version, embedder: self.embedder.as_ref() };
+        let corpus = Calibrating { version };
         let step =
             |done: usize, total: usize| self.progress.step(Stage::Calibrate, done as u64, total as u64);
         let params = Params {

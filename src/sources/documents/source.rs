@@ -13,12 +13,17 @@ use super::{
     expand::{STRATEGIES, expand},
     ingest::{Ingest, lock, store_failed},
     settings::DocumentsSettings,
-    version::{Labels, Version, texts},
+    version::{Labels, Version, indexed_text, texts},
 };
 use crate::{
     confidence::Calibration,
     config::SourceConfig,
-    search::{embedder::Embedder, lexical::LexicalIndex},
+    search::{
+        embedder::{EmbedError, Embedder, Embedding},
+        hybrid::Found,
+        lexical::LexicalIndex,
+        rerank::{Reranker, blend},
+    },
     sources::{
         Candidates, Evidence, ExpandRequest, Expansion, Health, Hit, Progress, RankedEvidence, Reference,
         Refreshed, SearchRequest, Source, SourceError, Stage, Status, Strategy, registry::Surroundings,
@@ -36,15 +41,19 @@ pub(super) fn open(
     let inner = Inner {
         slug: config.slug.clone(),
         store: CorpusStore::new(&surroundings.data_dir, &config.slug),
-        embedder: Arc::clone(&surroundings.embedder),
+        embedding: Arc::clone(&surroundings.embedding),
+        reranker: surroundings.reranker.clone(),
         folder: surroundings.data_dir.join("index").join(&config.slug),
         settings,
         version: ArcSwapOption::empty(),
         looked_at: Mutex::new(None),
         trouble: Mutex::new(None),
+        mute: Mutex::new(None),
         waiting_for: Mutex::new("the first index to be built".to_owned()),
     };
-    inner.adopt()?;
+    if let Some(embedder) = inner.embedding.known() {
+        inner.adopt(&embedder)?;
+    }
     Ok(Arc::new(DocumentsSource(Arc::new(inner))))
 }
 
@@ -55,22 +64,25 @@ struct Inner {
     slug: String,
     settings: DocumentsSettings,
     store: CorpusStore,
-    embedder: Arc<dyn Embedder>,
+    embedding: Arc<dyn Embedding>,
+    reranker: Option<Arc<dyn Reranker>>,
     folder: PathBuf,
     version: ArcSwapOption<Version>,
     /// When the files were last looked at, if since the version was built.
     looked_at: Mutex<Option<String>>,
     /// Why the last refresh failed.
     trouble: Mutex<Option<String>>,
+    /// Why queries cannot be embedded just now, though there is an index.
+    mute: Mutex<Option<String>>,
     /// What the first refresh is doing.
     waiting_for: Mutex<String>,
 }
 
 impl Inner {
     /// Takes over the version in force if it is another than the one loaded: the first, or one
-    /// that another process has built. One whose vectors are not of this embedding, or not all
+    /// that another process has built. One whose vectors are not of this embedder, or not all
     /// there, is left to the next refresh.
-    fn adopt(&self) -> Result<(), SourceError> {
+    fn adopt(&self, embedder: &Arc<dyn Embedder>) -> Result<(), SourceError> {
         let loaded = self.version.load().as_ref().map(|version| version.pinned.version.clone());
         let pinned = self.store.pinned().map_err(store_failed)?;
         if pinned.is_none() || pinned.map(|pinned| pinned.version) == loaded {
@@ -79,7 +91,7 @@ impl Inner {
         let Some((pinned, documents)) = self.store.load().map_err(store_failed)? else { return Ok(()) };
         let hashes =
             documents.values().flat_map(|document| document.passages.iter().map(|passage| &passage.hash));
-        let vectors = self.store.vectors(self.embedder.id(), hashes.clone()).map_err(store_failed)?;
+        let vectors = self.store.vectors(embedder.id(), hashes.clone()).map_err(store_failed)?;
         if hashes.into_iter().any(|hash| !vectors.contains_key(hash)) {
             *self.waiting_for.lock().unwrap_or_else(PoisonError::into_inner) =
                 "its texts to be embedded again".to_owned();
@@ -94,7 +106,7 @@ impl Inner {
             Arc::new(calibration),
             documents,
             &vectors,
-            self.embedder.dimensions(),
+            Arc::clone(embedder),
             lexical,
         );
         self.version.store(Some(Arc::new(version)));
@@ -121,13 +133,14 @@ impl Inner {
     }
 
     fn refresh(&self, progress: &dyn Progress) -> Result<Refreshed, SourceError> {
-        self.adopt()?;
+        let embedder = self.heard(self.embedding.current())?;
+        self.adopt(&embedder)?;
         let noting = Noting { inner: self, progress };
         let ingest = Ingest {
             slug: &self.slug,
             settings: &self.settings,
             store: &self.store,
-            embedder: &self.embedder,
+            embedder: &embedder,
             folder: &self.folder,
             progress: &noting,
         };
@@ -150,9 +163,10 @@ impl Inner {
 
     fn health(&self) -> Health {
         let trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        match (self.version.load().is_some(), trouble) {
-            (true, _) => Health::Healthy,
-            (false, Some(why)) => Health::Unhealthy(why),
+        let mute = self.mute.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        match (self.version.load().is_some(), mute.or(trouble.filter(|_| self.version.load().is_none()))) {
+            (_, Some(why)) => Health::Unhealthy(why),
+            (true, None) => Health::Healthy,
             (false, None) => {
                 Health::Preparing(self.waiting_for.lock().unwrap_or_else(PoisonError::into_inner).clone())
             }
@@ -165,16 +179,14 @@ impl Inner {
 
     fn search(&self, request: &SearchRequest) -> Result<Candidates, SourceError> {
         let version = self.in_force()?;
-        let vector = self
-            .embedder
-            .embed(&[&request.query])
-            .map_err(|error| SourceError::internal("embedding a query", error))?
-            .pop()
-            .unwrap_or_default();
-        let found = version
+        // Without the query's vector there are keyword hits, but nothing to judge them by: whether
+        // they are any good is what callers come here for, so the source says that it cannot tell.
+        let vector = self.heard(version.embedder.embed_query(&request.query))?;
+        let mut found = version
             .index
             .search(&request.query, &vector, None)
             .map_err(|error| SourceError::internal("searching", error))?;
+        self.rerank(&request.query, &version, &mut found);
         let labels = self.labels();
         let hits: Vec<Hit> = found
             .fused
@@ -190,6 +202,37 @@ impl Inner {
             similarity: found.similarity,
         });
         Ok(Candidates { hits, evidence })
+    }
+
+    /// Lets the reranker, if there is one, order what was found. The signals were taken before and
+    /// stay as they are: the calibration was fitted without it, and goes on meaning what it meant.
+    fn rerank(&self, query: &str, version: &Version, found: &mut Found) {
+        let Some(reranker) = &self.reranker else { return };
+        let texts: Vec<String> = found
+            .fused
+            .iter()
+            .take(reranker.top())
+            .filter_map(|hit| version.passage(hit.0))
+            .map(|(entry, passage, _)| indexed_text(&entry.document, passage))
+            .collect();
+        // One alone has nothing to be ordered against.
+        if texts.len() < 2 {
+            return;
+        }
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let Some(scores) = reranker.score(query, &texts) else { return };
+        found.fused = blend(&found.fused, &scores, reranker.weight());
+        found.similarity = version.index.similarity(&found.fused);
+    }
+
+    /// Notes whether the embedding answers: while it does not, no query can be answered.
+    fn heard<R>(&self, result: Result<R, EmbedError>) -> Result<R, SourceError> {
+        let why = match &result {
+            Err(EmbedError::Unavailable(why)) => Some(why.clone()),
+            Ok(_) | Err(EmbedError::Failed(_)) => None,
+        };
+        *self.mute.lock().unwrap_or_else(PoisonError::into_inner) = why;
+        result.map_err(|error| SourceError::embedding("embedding", error))
     }
 }
 
@@ -238,7 +281,7 @@ impl Source for DocumentsSource {
     async fn expand(&self, request: ExpandRequest) -> Result<Expansion, SourceError> {
         self.blocking(move |inner| {
             let version = inner.in_force()?;
-            expand(&version, inner.embedder.as_ref(), &inner.labels(), &request)
+            expand(&version, &inner.labels(), &request)
         })
         .await
     }

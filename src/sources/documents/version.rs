@@ -8,6 +8,7 @@ use crate::{
     search::{
         chunking::{self, Chunk},
         dense::{ByteVector, DenseIndex},
+        embedder::Embedder,
         hybrid::HybridIndex,
         lexical::LexicalIndex,
     },
@@ -27,6 +28,8 @@ pub(super) struct Version {
     pub(super) pinned: Pinned,
     pub(super) calibration: Arc<Calibration>,
     pub(super) index: HybridIndex,
+    /// What its vectors are of: queries are embedded by this one and no other.
+    pub(super) embedder: Arc<dyn Embedder>,
     /// By id.
     pub(super) documents: Vec<Entry>,
     /// Which document each passage belongs to.
@@ -60,7 +63,7 @@ impl Version {
         calibration: Arc<Calibration>,
         documents: Documents,
         vectors: &HashMap<TextHash, ByteVector>,
-        dimensions: usize,
+        embedder: Arc<dyn Embedder>,
         lexical: LexicalIndex,
     ) -> Self {
         let mut entries = Vec::with_capacity(documents.len());
@@ -73,10 +76,11 @@ impl Version {
         let none = ByteVector { bytes: Vec::new(), scale: 0.0 };
         let passages = entries.iter().flat_map(|entry| &entry.document.passages);
         let dense = DenseIndex::new(
-            dimensions,
+            embedder.dimensions(),
             passages.map(|passage| vectors.get(&passage.hash).unwrap_or(&none).clone()),
         );
-        Self { pinned, calibration, index: HybridIndex::new(lexical, dense), documents: entries, owners }
+        let index = HybridIndex::new(lexical, dense);
+        Self { pinned, calibration, index, embedder, documents: entries, owners }
     }
 
     /// Passages held.
