@@ -10,6 +10,7 @@ pub mod fusion;
 pub mod hybrid;
 mod isa;
 pub mod lexical;
+pub mod remote;
 pub mod rerank;
 
 /// An index could not be built, opened or searched. The text is for logs.

@@ -52,6 +52,14 @@ const STEPS: &[&str] = &[
     // 2: what a file's reader had to say, so that it is said again while the file is unchanged.
     "ALTER TABLE files ADD COLUMN warnings TEXT NOT NULL DEFAULT '[]';
      ALTER TABLE files ADD COLUMN clash INTEGER NOT NULL DEFAULT 0;",
+    // 3: how remote embeddings answered, in the order they were first seen; that with the largest
+    // `seen` of its name answered last.
+    "CREATE TABLE embeddings (
+         number          INTEGER PRIMARY KEY,
+         name            TEXT NOT NULL,
+         seen            INTEGER NOT NULL,
+         canary          BLOB NOT NULL
+     ) STRICT;",
 ];
 
 /// Brings the schema up to date. A store of a newer version is refused, not misread.

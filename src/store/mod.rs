@@ -2,6 +2,7 @@
 //! use at the same time. It is the truth; indexes are derived from it.
 
 mod corpus;
+mod embeddings;
 mod migrations;
 
 use std::{path::Path, time::Duration};
@@ -12,6 +13,7 @@ pub use corpus::{
     Activation, CorpusStore, Counts, Documents, Pinned, Stamp, StoredDocument, StoredFile, StoredPassage,
     TextHash,
 };
+pub use embeddings::EmbeddingStore;
 
 /// The store could not be used. The text is for logs.
 #[derive(Debug, thiserror::Error)]
