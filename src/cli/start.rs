@@ -4,12 +4,18 @@ use std::sync::Arc;
 
 use super::CliError;
 use crate::{
-    config::Settings,
+    config::{EmbeddingChoice, Settings},
     dialogue::Sealer,
     mcp::Handler,
-    search::embedding::MiniLm,
+    search::{
+        embedder::{Embedding, Fixed},
+        embedding::MiniLm,
+        remote::{RemoteEmbedding, RemoteReranker, Transport},
+        rerank::Reranker,
+    },
     service::Service,
     sources::registry::{Registry, Surroundings},
+    store::EmbeddingStore,
 };
 
 /// A service that can be served.
@@ -41,9 +47,27 @@ pub fn start(settings: &Settings) -> Result<Started, String> {
 
 /// Opens the sources.
 pub(super) fn open(settings: &Settings) -> Result<Registry, String> {
-    let embedder = MiniLm::load().map_err(|error| error.to_string())?;
-    let surroundings = Surroundings::new(settings.data.dir.clone(), Arc::new(embedder));
+    let surroundings = surroundings(settings)?;
     Ok(Registry::open(&settings.sources, &surroundings))
+}
+
+/// The models sources work with. Asks nothing of those that are services: the server starts without
+/// them, too.
+fn surroundings(settings: &Settings) -> Result<Surroundings, String> {
+    let data_dir = settings.data.dir.clone();
+    let remote = matches!(settings.embedding, EmbeddingChoice::Remote(_)) || settings.rerank.is_some();
+    let transport = remote.then(Transport::new).transpose()?;
+    let embedding: Arc<dyn Embedding> = match (&settings.embedding, &transport) {
+        (EmbeddingChoice::Remote(options), Some(transport)) => {
+            let memory = Arc::new(EmbeddingStore::new(&data_dir));
+            Arc::new(RemoteEmbedding::new(Arc::clone(transport), options.as_ref().clone(), memory))
+        }
+        _ => Arc::new(Fixed::new(Arc::new(MiniLm::load().map_err(|error| error.to_string())?))),
+    };
+    let reranker = settings.rerank.as_ref().zip(transport).map(|(options, transport)| {
+        Arc::new(RemoteReranker::new(transport, options.clone())) as Arc<dyn Reranker>
+    });
+    Ok(Surroundings { data_dir, embedding, reranker })
 }
 
 impl From<String> for CliError {

@@ -74,6 +74,8 @@ fn validate(merged: Value) -> Result<Settings, ConfigError> {
     let settings = Settings {
         server,
         data: raw.data,
+        embedding: raw.embedding.validate(&mut problems),
+        rerank: raw.rerank.and_then(|rerank| rerank.validate(&mut problems)),
         clarify: raw.clarify.validate(&mut problems),
         auth: raw.auth,
         log: raw.log,
@@ -128,6 +130,24 @@ mod tests {
     #[test]
     fn a_wrong_type_names_its_key() {
         assert!(problems(json!({"clarify": {"wait": 45}})).iter().all(|p| p.starts_with("clarify.wait: ")));
+    }
+
+    #[test]
+    fn keys_of_models_are_checked_like_all_others() {
+        assert_eq!(
+            problems(json!({"embedding": {"query_prefx": "query: "}, "rerank": {"timout": "1s"}})),
+            [
+                "embedding.query_prefx: there is no such key; did you mean `query_prefix`?",
+                "rerank.timout: there is no such key; did you mean `timeout`?",
+                "rerank.url: is missing; name the service's base address, such as http://localhost:8000/v1",
+                "rerank.model: is missing; name the model as the service knows it",
+            ]
+        );
+        let rerank = json!({"url": "https://models.example.com/v1", "model": "m", "timeout": "1s"});
+        let settings = validate(json!({"rerank": rerank})).unwrap();
+        let rerank = settings.rerank.unwrap();
+        assert_eq!(rerank.endpoint.url.as_str(), "https://models.example.com/v1/rerank");
+        assert_eq!((rerank.timeout.as_secs(), rerank.top, rerank.weight), (1, 30, 0.5));
     }
 
     #[test]

@@ -5,22 +5,29 @@
 //! that are handed down as values. Nothing else reads the environment or the files.
 
 mod clarify;
+mod embedding;
+mod endpoint;
 mod keys;
 mod load;
 mod log;
 mod problem;
+mod rerank;
 mod server;
 mod sources;
 
 pub use clarify::{Clarify, RawClarify, SourceClarify, StateKey};
+pub use embedding::{EmbeddingChoice, EmbeddingKind, RawEmbedding};
 pub use load::{PROFILE_VARIABLE, load};
 pub use log::{Format, Log};
 pub use problem::{ConfigError, Problem};
+pub use rerank::RawRerank;
 pub use server::{Auth, AuthMode, Data, RawServer, Server};
 pub use sources::{Card, Freshness, SourceConfig, Statements, Usage};
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+
+use crate::search::remote::RerankOptions;
 
 /// Everything askback is told at start, validated.
 #[derive(Debug, Clone)]
@@ -29,6 +36,10 @@ pub struct Settings {
     pub server: Server,
     /// Where state lives.
     pub data: Data,
+    /// What computes vectors.
+    pub embedding: EmbeddingChoice,
+    /// What takes a second look at results, if anything does.
+    pub rerank: Option<RerankOptions>,
     /// Asking back.
     pub clarify: Clarify,
     /// Who may call.
@@ -45,6 +56,8 @@ pub struct Settings {
 struct RawSettings {
     server: RawServer,
     data: Data,
+    embedding: RawEmbedding,
+    rerank: Option<RawRerank>,
     clarify: RawClarify,
     auth: Auth,
     log: Log,
