@@ -71,7 +71,11 @@ pub fn run() -> ExitCode {
         Ok(runtime) => runtime,
         Err(error) => return report(&CliError::failed("starting", error)),
     };
-    match runtime.block_on(dispatch(arguments)) {
+    let result = runtime.block_on(dispatch(arguments));
+    // What still works in the background, such as an ingest that waits for a slow service, survives being
+    // cut off at any moment; whoever stopped us does not want to wait for it.
+    runtime.shutdown_background();
+    match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => report(&error),
     }
