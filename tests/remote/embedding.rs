@@ -78,6 +78,14 @@ fn input_types_are_sent_where_they_are_set_and_long_texts_are_cut() {
 }
 
 #[test]
+fn the_same_query_is_asked_for_once() {
+    let (stub, embedder, _data) = ready();
+    let first = embedder.embed_query("again").unwrap();
+    assert_eq!(embedder.embed_query("again").unwrap(), first);
+    assert_eq!(stub.taken().len(), 1);
+}
+
+#[test]
 fn shuffled_answers_are_put_in_order() {
     let (stub, embedder, _data) = ready();
     let sound = embedder.embed(&["one", "two", "three"]).unwrap();

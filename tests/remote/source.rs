@@ -64,12 +64,12 @@ async fn starts_while_the_service_is_down_and_recovers_at_the_next_refresh() {
     // With an index, too, no query can be judged without a vector; references go on working.
     let reference = source.search("cat").await.unwrap().hits[0].reference.clone();
     down();
-    assert_eq!(unavailable(&source, "cat").await, "its embedding service is overloaded or failing");
+    assert_eq!(unavailable(&source, "warm").await, "its embedding service is overloaded or failing");
     assert!(matches!(source.status().health, Health::Unhealthy(_)));
     assert!(source.0.locate(&reference).await.is_ok());
     assert!(source.refresh().await.is_err());
     bench.stub.behave();
-    assert_eq!(source.found("cat").await, ["cats.md"]);
+    assert_eq!(source.found("warm").await, ["cats.md"]);
     assert_eq!(source.status().health, Health::Healthy);
 }
 

@@ -14,6 +14,7 @@ use sha2::{Digest, Sha256};
 
 use super::{
     options::EmbeddingOptions,
+    recent::Recent,
     retry::Patience,
     sighting::{CANARY, Sighting},
     tokens,
@@ -117,6 +118,7 @@ pub(super) struct RemoteEmbedder {
     model: Mutex<Option<String>>,
     /// Whether another model answers now.
     replaced: AtomicBool,
+    recent: Recent,
 }
 
 impl RemoteEmbedder {
@@ -124,7 +126,8 @@ impl RemoteEmbedder {
     pub(super) fn new(line: Arc<Line>, sighting: &Sighting) -> Self {
         let dimensions = sighting.canary.len();
         let id = format!("{}:{dimensions}:{}", line.name(), sighting.fingerprint());
-        Self { line, id, dimensions, model: Mutex::new(None), replaced: AtomicBool::new(false) }
+        let (model, replaced) = (Mutex::new(None), AtomicBool::new(false));
+        Self { line, id, dimensions, model, replaced, recent: Recent::default() }
     }
 
     /// Notes what the service calls the model now that it has been recognised.
@@ -199,7 +202,8 @@ impl Embedder for RemoteEmbedder {
     }
 
     fn embed_query(&self, query: &str) -> Result<Vec<f32>, EmbedError> {
-        Ok(self.embed_as(Role::Query, &[query], QUERY)?.pop().unwrap_or_default())
+        // A vector from before is of this model, whatever answers now: it fits the index it is for.
+        self.recent.get(query, || Ok(self.embed_as(Role::Query, &[query], QUERY)?.pop().unwrap_or_default()))
     }
 
     fn count_tokens(&self, text: &str) -> usize {

@@ -6,6 +6,7 @@ mod embedder;
 mod embedding;
 mod options;
 mod ranking;
+mod recent;
 mod reranker;
 mod retry;
 mod sighting;

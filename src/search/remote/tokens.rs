@@ -3,7 +3,7 @@
 //!
 //! A run of ASCII letters and digits counts one per four characters begun, where an English word
 //! averages 1.3; a character of Chinese, Japanese, Korean or Thai writing counts one, other letters
-//! one per two; every other visible character counts one. On English prose that is about a third
+//! one per two; every other visible character counts one. On English prose that is about a quarter
 //! more than WordPiece counts.
 
 /// How many tokens `text` comes to at most, by and large.
