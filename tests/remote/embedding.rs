@@ -215,8 +215,11 @@ fn a_model_is_recognised_by_what_it_answers() {
     assert_eq!(next.known().unwrap().id(), second.id());
     assert!(stub.taken().is_empty());
 
-    // One that comes back is recognised, too.
+    // One that comes back is recognised, too, and whoever kept its embedder can go on.
     stub.change(|model| model.seed = 7);
+    assert_eq!(remote.current().unwrap().id(), first.id());
+    first.embed_query("b").unwrap();
+    assert!(unavailable(second.embed_query("b")).contains("has changed"));
     assert_eq!(next.current().unwrap().id(), first.id());
 }
 

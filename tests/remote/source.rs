@@ -1,7 +1,10 @@
 //! A documents source whose vectors come from elsewhere: what it does while nobody answers, and
 //! when somebody else does.
 
-use askback::sources::{Health, SourceError};
+use askback::{
+    search::embedder::Embedding,
+    sources::{Health, SourceError},
+};
 
 use super::{
     stub::{Does, Request},
@@ -66,7 +69,7 @@ async fn starts_while_the_service_is_down_and_recovers_at_the_next_refresh() {
     down();
     assert_eq!(unavailable(&source, "warm").await, "its embedding service is overloaded or failing");
     assert!(matches!(source.status().health, Health::Unhealthy(_)));
-    assert!(source.0.locate(&reference).await.is_ok());
+    assert!(source.source.locate(&reference).await.is_ok());
     assert!(source.refresh().await.is_err());
     bench.stub.behave();
     assert_eq!(source.found("warm").await, ["cats.md"]);
@@ -105,6 +108,15 @@ async fn a_model_replaced_behind_its_name_makes_everything_anew() {
     bench.stub.taken();
     assert_eq!(bench.open().status().health, Health::Healthy);
     assert!(bench.stub.taken().is_empty());
+
+    // A model that was gone for a moment, as seen by another source, is the same when it is back.
+    let seen = |seed| bench.stub.change(|model| model.seed = seed);
+    seen(9);
+    source.embedding.current().unwrap();
+    seen(8);
+    assert!(!source.refresh().await.unwrap().changed);
+    assert_eq!(source.found("a cat at dawn").await.len(), 2);
+    bench.stub.taken();
 
     // The old model's vectors were kept, so going back costs nothing.
     bench.stub.change(|model| model.seed = 7);

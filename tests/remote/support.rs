@@ -110,26 +110,33 @@ impl Bench {
             settings: json!({"path": self.files.path()}).as_object().unwrap().clone(),
         };
         let embedding = embedding(options, self.data.path());
-        let surroundings = Surroundings { data_dir: self.data.path().to_owned(), embedding, reranker };
+        let surroundings = Surroundings {
+            data_dir: self.data.path().to_owned(),
+            embedding: Arc::<RemoteEmbedding>::clone(&embedding),
+            reranker,
+        };
         let registry = Registry::open(&[config], &surroundings);
-        Opened(registry.get("docs").unwrap().source().unwrap())
+        Opened { source: registry.get("docs").unwrap().source().unwrap(), embedding }
     }
 }
 
 /// An open source.
-pub(crate) struct Opened(pub(crate) Arc<dyn Source>);
+pub(crate) struct Opened {
+    pub(crate) source: Arc<dyn Source>,
+    pub(crate) embedding: Arc<RemoteEmbedding>,
+}
 
 impl Opened {
     pub(crate) async fn refresh(&self) -> Result<Refreshed, SourceError> {
-        self.0.refresh(Arc::new(Quiet)).await
+        self.source.refresh(Arc::new(Quiet)).await
     }
 
     pub(crate) fn status(&self) -> Status {
-        self.0.status()
+        self.source.status()
     }
 
     pub(crate) async fn search(&self, query: &str) -> Result<Candidates, SourceError> {
-        self.0.search(SearchRequest { query: query.to_owned(), limit: 10 }).await
+        self.source.search(SearchRequest { query: query.to_owned(), limit: 10 }).await
     }
 
     /// Documents of the hits.

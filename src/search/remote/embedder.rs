@@ -135,9 +135,9 @@ impl RemoteEmbedder {
         *self.model.lock().unwrap_or_else(PoisonError::into_inner) = model;
     }
 
-    /// From now on another model answers.
-    pub(super) fn replace(&self) {
-        self.replaced.store(true, Ordering::Release);
+    /// Whether it is this model that answers from now on, or another.
+    pub(super) fn answers(&self, it_does: bool) {
+        self.replaced.store(!it_does, Ordering::Release);
     }
 
     fn embed_as(&self, role: Role, texts: &[&str], patience: Patience) -> Result<Vec<Vec<f32>>, EmbedError> {

@@ -23,8 +23,8 @@ pub struct RemoteEmbedding {
     name: String,
     memory: Arc<dyn Memory>,
     pause: Duration,
-    /// The model that answered last.
-    last: Mutex<Option<Arc<RemoteEmbedder>>>,
+    /// The models that were met, the one that answers now last.
+    met: Mutex<Vec<Arc<RemoteEmbedder>>>,
     /// When somebody last looked, and what came of it. Held while looking.
     looked: Mutex<Option<(Instant, Result<(), EmbedError>)>>,
 }
@@ -35,8 +35,8 @@ impl RemoteEmbedding {
     pub fn new(transport: Arc<Transport>, options: EmbeddingOptions, memory: Arc<dyn Memory>) -> Self {
         let line = Arc::new(Line::new(transport, options));
         let name = line.name();
-        let (last, looked) = (Mutex::new(None), Mutex::new(None));
-        Self { line, name, memory, pause: PAUSE, last, looked }
+        let (met, looked) = (Mutex::new(Vec::new()), Mutex::new(None));
+        Self { line, name, memory, pause: PAUSE, met, looked }
     }
 
     /// The same, looking again only after `pause`.
@@ -66,29 +66,33 @@ impl RemoteEmbedding {
         Ok(())
     }
 
-    /// The embedder of a model that was recognised, in place of the one before if it is another.
+    /// The embedder of a model that was recognised: from now on it answers, and no other. One that was
+    /// met before is the same as then, since sources may have kept it.
     fn meet(&self, sighting: &Sighting) -> Arc<RemoteEmbedder> {
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        let seen = Arc::new(RemoteEmbedder::new(Arc::clone(&self.line), sighting));
-        if let Some(before) = last.as_ref() {
-            if before.id() == seen.id() {
-                return Arc::clone(before);
-            }
+        let mut met = self.met.lock().unwrap_or_else(PoisonError::into_inner);
+        let seen = RemoteEmbedder::new(Arc::clone(&self.line), sighting);
+        let before = met.last().map(|before| before.id().to_owned());
+        let seen = match met.iter().position(|other| other.id() == seen.id()) {
+            Some(at) => met.remove(at),
+            None => Arc::new(seen),
+        };
+        if let Some(before) = before.filter(|before| before != seen.id()) {
             tracing::warn!(
-                before = before.id(),
+                before,
                 now = seen.id(),
                 "another model answers under the same name; everything is embedded and calibrated again"
             );
-            before.replace();
         }
-        *last = Some(Arc::clone(&seen));
+        met.iter().for_each(|other| other.answers(false));
+        seen.answers(true);
+        met.push(Arc::clone(&seen));
         seen
     }
 }
 
 impl Embedding for RemoteEmbedding {
     fn known(&self) -> Option<Arc<dyn Embedder>> {
-        if let Some(last) = self.last.lock().unwrap_or_else(PoisonError::into_inner).as_ref() {
+        if let Some(last) = self.met.lock().unwrap_or_else(PoisonError::into_inner).last() {
             return Some(Arc::clone(last) as Arc<dyn Embedder>);
         }
         match self.memory.last(&self.name) {
