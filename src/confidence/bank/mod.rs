@@ -24,11 +24,9 @@ mod tests {
 
     #[test]
     fn each_language_has_enough_distinct_lines() {
-        for (language, least) in
-            [("en", 320), ("de", 60), ("es", 60), ("fr", 60), ("ja", 60), ("pt", 60), ("zh", 60)]
-        {
+        for language in ["de", "en", "es", "fr", "ja", "pt", "zh"] {
             let lines: Vec<_> = utterances(language).collect();
-            assert!(lines.len() >= least, "{language}: {}", lines.len());
+            assert!(lines.len() >= 320, "{language}: {}", lines.len());
             assert_eq!(lines.iter().collect::<HashSet<_>>().len(), lines.len(), "{language}");
         }
     }
