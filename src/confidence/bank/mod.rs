@@ -8,6 +8,7 @@ pub fn utterances(language: &str) -> impl Iterator<Item = &'static str> {
         "de" => include_str!("de.txt"),
         "es" => include_str!("es.txt"),
         "fr" => include_str!("fr.txt"),
+        "it" => include_str!("it.txt"),
         "ja" => include_str!("ja.txt"),
         "pt" => include_str!("pt.txt"),
         "zh" => include_str!("zh.txt"),
@@ -24,7 +25,7 @@ mod tests {
 
     #[test]
     fn each_language_has_enough_distinct_lines() {
-        for language in ["de", "en", "es", "fr", "ja", "pt", "zh"] {
+        for language in ["de", "en", "es", "fr", "it", "ja", "pt", "zh"] {
             let lines: Vec<_> = utterances(language).collect();
             assert!(lines.len() >= 320, "{language}: {}", lines.len());
             assert_eq!(lines.iter().collect::<HashSet<_>>().len(), lines.len(), "{language}");
