@@ -10,6 +10,7 @@ pub fn utterances(language: &str) -> impl Iterator<Item = &'static str> {
         "fr" => include_str!("fr.txt"),
         "it" => include_str!("it.txt"),
         "ja" => include_str!("ja.txt"),
+        "nl" => include_str!("nl.txt"),
         "pt" => include_str!("pt.txt"),
         "zh" => include_str!("zh.txt"),
         _ => include_str!("en.txt"),
@@ -25,7 +26,7 @@ mod tests {
 
     #[test]
     fn each_language_has_enough_distinct_lines() {
-        for language in ["de", "en", "es", "fr", "it", "ja", "pt", "zh"] {
+        for language in ["de", "en", "es", "fr", "it", "ja", "nl", "pt", "zh"] {
             let lines: Vec<_> = utterances(language).collect();
             assert!(lines.len() >= 320, "{language}: {}", lines.len());
             assert_eq!(lines.iter().collect::<HashSet<_>>().len(), lines.len(), "{language}");
