@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::CliError;
 use crate::{
-    config::Settings,
+    config::{Data, Settings},
     dialogue::Sealer,
     mcp::Handler,
     search::embedding::MiniLm,
@@ -41,9 +41,14 @@ pub fn start(settings: &Settings) -> Result<Started, String> {
 
 /// Opens the sources.
 pub(super) fn open(settings: &Settings) -> Result<Registry, String> {
+    Ok(Registry::open(&settings.sources, &surroundings(Some(settings))?))
+}
+
+/// What every source is given, by `settings` or as shipped.
+pub(super) fn surroundings(settings: Option<&Settings>) -> Result<Surroundings, String> {
     let embedder = MiniLm::load().map_err(|error| error.to_string())?;
-    let surroundings = Surroundings { data_dir: settings.data.dir.clone(), embedder: Arc::new(embedder) };
-    Ok(Registry::open(&settings.sources, &surroundings))
+    let data_dir = settings.map_or_else(|| Data::default().dir, |settings| settings.data.dir.clone());
+    Ok(Surroundings { data_dir, embedder: Arc::new(embedder) })
 }
 
 impl From<String> for CliError {

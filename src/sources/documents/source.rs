@@ -18,7 +18,7 @@ use super::{
 use crate::{
     confidence::Calibration,
     config::SourceConfig,
-    search::{embedder::Embedder, lexical::LexicalIndex},
+    search::{embedder::Embedder, hybrid::Found, lexical::LexicalIndex},
     sources::{
         Candidates, Evidence, ExpandRequest, Expansion, Health, Hit, Progress, RankedEvidence, Reference,
         Refreshed, SearchRequest, Source, SourceError, Stage, Status, Strategy, registry::Surroundings,
@@ -31,6 +31,14 @@ pub(super) fn open(
     config: &SourceConfig,
     surroundings: &Surroundings,
 ) -> Result<Arc<dyn Source>, SourceError> {
+    Ok(Arc::new(DocumentsSource(open_inner(config, surroundings)?)))
+}
+
+/// The same without the async side.
+pub(super) fn open_inner(
+    config: &SourceConfig,
+    surroundings: &Surroundings,
+) -> Result<Arc<Inner>, SourceError> {
     let settings = DocumentsSettings::read(&config.settings)
         .map_err(|error| SourceError::Unavailable(format!("{}: {}", error.key, error.message)))?;
     let inner = Inner {
@@ -45,13 +53,14 @@ pub(super) fn open(
         waiting_for: Mutex::new("the first index to be built".to_owned()),
     };
     inner.adopt()?;
-    Ok(Arc::new(DocumentsSource(Arc::new(inner))))
+    Ok(Arc::new(inner))
 }
 
 /// A documents source.
 struct DocumentsSource(Arc<Inner>);
 
-struct Inner {
+/// What it is made of.
+pub(super) struct Inner {
     slug: String,
     settings: DocumentsSettings,
     store: CorpusStore,
@@ -120,7 +129,7 @@ impl Inner {
             .map_err(|error| SourceError::internal("building the lexical index anew", error))
     }
 
-    fn refresh(&self, progress: &dyn Progress) -> Result<Refreshed, SourceError> {
+    pub(super) fn refresh(&self, progress: &dyn Progress) -> Result<Refreshed, SourceError> {
         self.adopt()?;
         let noting = Noting { inner: self, progress };
         let ingest = Ingest {
@@ -140,7 +149,7 @@ impl Inner {
         Ok(outcome.report)
     }
 
-    fn in_force(&self) -> Result<Arc<Version>, SourceError> {
+    pub(super) fn in_force(&self) -> Result<Arc<Version>, SourceError> {
         self.version.load_full().ok_or_else(|| match self.health() {
             Health::Preparing(what) => SourceError::Unavailable(format!("it is being prepared ({what})")),
             Health::Unhealthy(why) => SourceError::Unavailable(why),
@@ -163,18 +172,25 @@ impl Inner {
         Labels { slug: &self.slug, trust: self.settings.trust, url_base: self.settings.url_base.as_deref() }
     }
 
+    /// What `version` has on each of `queries`.
+    pub(super) fn look(&self, version: &Version, queries: &[&str]) -> Result<Vec<Found>, SourceError> {
+        let vectors = self
+            .embedder
+            .embed(queries)
+            .map_err(|error| SourceError::internal("embedding a query", error))?;
+        queries
+            .iter()
+            .zip(vectors)
+            .map(|(query, vector)| version.index.search(query, &vector, None))
+            .collect::<Result<_, _>>()
+            .map_err(|error| SourceError::internal("searching", error))
+    }
+
     fn search(&self, request: &SearchRequest) -> Result<Candidates, SourceError> {
         let version = self.in_force()?;
-        let vector = self
-            .embedder
-            .embed(&[&request.query])
-            .map_err(|error| SourceError::internal("embedding a query", error))?
-            .pop()
-            .unwrap_or_default();
-        let found = version
-            .index
-            .search(&request.query, &vector, None)
-            .map_err(|error| SourceError::internal("searching", error))?;
+        let found = self.look(&version, &[&request.query])?.pop();
+        let found =
+            found.ok_or_else(|| SourceError::internal("searching", "the embedding gave no vector"))?;
         let labels = self.labels();
         let hits: Vec<Hit> = found
             .fused
