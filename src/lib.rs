@@ -14,6 +14,7 @@
 //! | [`confidence`] | signals, calibration, reasons, the gate |
 //! | [`sources`] | the [`sources::Source`] trait, the registry, one folder per kind |
 //! | [`search`] | parts of the embedded hybrid index: chunking, lexical, dense, fusion, embedding |
+//! | [`evaluation`] | measuring retrieval and the gate on labelled queries |
 //! | [`access`] | who is calling and what they may do |
 //! | [`store`] | durable state on disk |
 //! | [`telemetry`] | logs |
@@ -24,6 +25,7 @@ pub mod cli;
 pub mod confidence;
 pub mod config;
 pub mod dialogue;
+pub mod evaluation;
 pub mod http;
 pub mod mcp;
 pub mod random;

@@ -3,6 +3,7 @@
 
 mod ask;
 mod check;
+mod evaluate;
 mod health;
 mod ingest;
 mod progress;
@@ -36,6 +37,8 @@ enum Command {
     Ask(ask::Ask),
     /// Bring the sources' indexes up to date.
     Ingest(ingest::Ingest),
+    /// Measure retrieval, and the gate, on labelled queries in BEIR form.
+    Evaluate(evaluate::Evaluate),
     /// Validate the configuration without serving.
     Check(check::Check),
     /// Ask a running service whether it is ready: exit code 0 if it is.
@@ -87,6 +90,7 @@ async fn dispatch(arguments: Arguments) -> Result<(), CliError> {
         Command::Serve => serve::run(settings()?).await,
         Command::Ask(ask) => ask::run(ask, settings).await,
         Command::Ingest(ingest) => ingest::run(ingest, settings()?).await,
+        Command::Evaluate(evaluate) => evaluate::run(evaluate, settings).await,
         Command::Check(check) => check::run(&check, settings()?),
         Command::Health(health) => health::run(&health, settings).await,
     }

@@ -23,13 +23,22 @@ impl Bar {
         }
         Self { slug: slug.to_owned(), bar }
     }
+
+    /// `done` of `total` queries have been searched for.
+    pub(super) fn searched(&self, done: usize, total: usize) {
+        self.show("searching", done as u64, total as u64);
+    }
+
+    fn show(&self, what: &str, done: u64, total: u64) {
+        self.bar.set_message(format!("{}: {what}", self.slug));
+        self.bar.set_length(total);
+        self.bar.set_position(done);
+    }
 }
 
 impl Progress for Bar {
     fn step(&self, stage: Stage, done: u64, total: u64) {
-        self.bar.set_message(format!("{}: {}", self.slug, stage.name()));
-        self.bar.set_length(total);
-        self.bar.set_position(done);
+        self.show(stage.name(), done, total);
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::CliError;
 use crate::{
-    config::{EmbeddingChoice, Settings},
+    config::{Data, EmbeddingChoice, Settings},
     dialogue::Sealer,
     mcp::Handler,
     search::{
@@ -47,26 +47,28 @@ pub fn start(settings: &Settings) -> Result<Started, String> {
 
 /// Opens the sources.
 pub(super) fn open(settings: &Settings) -> Result<Registry, String> {
-    let surroundings = surroundings(settings)?;
-    Ok(Registry::open(&settings.sources, &surroundings))
+    Ok(Registry::open(&settings.sources, &surroundings(Some(settings))?))
 }
 
-/// The models sources work with. Asks nothing of those that are services: the server starts without
-/// them, too.
-fn surroundings(settings: &Settings) -> Result<Surroundings, String> {
-    let data_dir = settings.data.dir.clone();
-    let remote = matches!(settings.embedding, EmbeddingChoice::Remote(_)) || settings.rerank.is_some();
-    let transport = remote.then(Transport::new).transpose()?;
-    let embedding: Arc<dyn Embedding> = match (&settings.embedding, &transport) {
-        (EmbeddingChoice::Remote(options), Some(transport)) => {
-            let memory = Arc::new(EmbeddingStore::new(&data_dir));
-            Arc::new(RemoteEmbedding::new(Arc::clone(transport), options.as_ref().clone(), memory))
-        }
-        _ => Arc::new(Fixed::new(Arc::new(MiniLm::load().map_err(|error| error.to_string())?))),
-    };
-    let reranker = settings.rerank.as_ref().zip(transport).map(|(options, transport)| {
-        Arc::new(RemoteReranker::new(transport, options.clone())) as Arc<dyn Reranker>
+/// What every source is given, by `settings` or as shipped. Asks nothing of models that are services:
+/// the server starts without them, too.
+pub(super) fn surroundings(settings: Option<&Settings>) -> Result<Surroundings, String> {
+    let data_dir = settings.map_or_else(|| Data::default().dir, |settings| settings.data.dir.clone());
+    let remote = settings.and_then(|settings| match &settings.embedding {
+        EmbeddingChoice::Remote(options) => Some(options.as_ref().clone()),
+        EmbeddingChoice::Bundled => None,
     });
+    let rerank = settings.and_then(|settings| settings.rerank.clone());
+    let transport = (remote.is_some() || rerank.is_some()).then(Transport::new).transpose()?;
+    let embedding: Arc<dyn Embedding> = match remote.zip(transport.clone()) {
+        Some((options, transport)) => {
+            Arc::new(RemoteEmbedding::new(transport, options, Arc::new(EmbeddingStore::new(&data_dir))))
+        }
+        None => Arc::new(Fixed::new(Arc::new(MiniLm::load().map_err(|error| error.to_string())?))),
+    };
+    let reranker = rerank
+        .zip(transport)
+        .map(|(options, transport)| Arc::new(RemoteReranker::new(transport, options)) as Arc<dyn Reranker>);
     Ok(Surroundings { data_dir, embedding, reranker })
 }
 

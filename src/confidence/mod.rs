@@ -11,7 +11,7 @@ pub mod nagging;
 pub mod options;
 mod signals;
 mod similarity;
-mod stats;
+pub(crate) mod stats;
 
 pub use calibration::{Assessment, Calibration};
 pub use gate::{Form, Level, Profile, Reason, Status, Verdict, decide};

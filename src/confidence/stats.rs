@@ -12,7 +12,7 @@ pub(super) fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
 }
 
 /// Quantile `q` in [0, 1] by linear interpolation (Hyndman and Fan's type 7); `None` without values.
-pub(super) fn quantile(values: &[f64], q: f64) -> Option<f64> {
+pub(crate) fn quantile(values: &[f64], q: f64) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     let at = q.clamp(0.0, 1.0) * sorted.len().checked_sub(1)? as f64;
@@ -23,7 +23,7 @@ pub(super) fn quantile(values: &[f64], q: f64) -> Option<f64> {
 
 /// The chance that a random value of `positive` exceeds a random one of `negative`, ties counting
 /// half (Mann–Whitney U over n₁·n₀); `None` when either is empty.
-pub(super) fn auroc(positive: &[f64], negative: &[f64]) -> Option<f64> {
+pub(crate) fn auroc(positive: &[f64], negative: &[f64]) -> Option<f64> {
     if positive.is_empty() || negative.is_empty() {
         return None;
     }
@@ -42,7 +42,7 @@ pub(super) fn auroc(positive: &[f64], negative: &[f64]) -> Option<f64> {
 
 /// `value` to nine decimals. Fitted numbers are kept no finer, so that they survive JSON to the digit:
 /// serde_json reads numbers of up to fifteen digits exactly and longer ones to within a rounding.
-pub(super) fn rounded(value: f64) -> f64 {
+pub(crate) fn rounded(value: f64) -> f64 {
     (value * 1e9).round() / 1e9
 }
 

@@ -2,7 +2,7 @@
 
 /// An instruction set that hot loops are compiled for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::search) enum Isa {
+pub enum Isa {
     /// 512-bit byte dot products.
     #[cfg(target_arch = "x86_64")]
     Avx512Vnni,
@@ -15,12 +15,12 @@ pub(in crate::search) enum Isa {
 
 impl Isa {
     /// The best this machine has.
-    pub(in crate::search) fn detect() -> Self {
+    pub fn detect() -> Self {
         Self::available().first().copied().unwrap_or(Self::Portable)
     }
 
     /// All this machine has, best first.
-    pub(in crate::search) fn available() -> Vec<Self> {
+    pub fn available() -> Vec<Self> {
         let mut available = Vec::new();
         #[cfg(target_arch = "x86_64")]
         {

@@ -11,11 +11,19 @@ use crate::search::isa::per_isa;
 /// Width of a head.
 const HEAD: usize = 32;
 
+/// Keys scored side by side: what fills one wide register.
+const LANES: usize = 16;
+
+/// Queries that share a pass over the keys and the values.
+const TILE: usize = 4;
+
 /// Scratch memory of [`attend`].
 #[derive(Default)]
 pub(super) struct Scratch {
-    /// One head's keys, transposed: all tokens of a dimension beside each other.
+    /// One head's keys in chunks of [`LANES`] tokens, zero beyond the last; within a chunk all
+    /// tokens of a dimension beside each other.
     keys: Vec<f32>,
+    /// A row of scores for each query of a tile.
     scores: Vec<f32>,
 }
 
@@ -31,45 +39,81 @@ fn plain(qkv: &[f32], width: usize, scratch: &mut Scratch, result: &mut Vec<f32>
     let tokens = qkv.len() / stride;
     result.clear();
     result.resize(tokens * width, 0.0);
-    if qkv.len() != tokens * stride || !width.is_multiple_of(HEAD) {
+    if tokens == 0 || qkv.len() != tokens * stride || !width.is_multiple_of(HEAD) {
         return;
     }
     let Scratch { keys, scores } = scratch;
-    keys.resize(HEAD * tokens, 0.0);
-    scores.resize(tokens, 0.0);
+    let padded = tokens.next_multiple_of(LANES);
+    keys.clear();
+    keys.resize(HEAD * padded, 0.0);
+    scores.resize(TILE * padded, 0.0);
     let scale = 1.0 / (HEAD as f32).sqrt();
     for head in 0..width / HEAD {
         let at = |token: usize, part: usize| token * stride + part * width + head * HEAD;
-        for (dimension, row) in keys.chunks_exact_mut(tokens).enumerate() {
-            for (token, key) in row.iter_mut().enumerate() {
-                *key = qkv[at(token, 1) + dimension];
+        for token in 0..tokens {
+            let chunk = &mut keys[token / LANES * HEAD * LANES..][..HEAD * LANES];
+            for (row, key) in chunk.chunks_exact_mut(LANES).zip(&qkv[at(token, 1)..][..HEAD]) {
+                row[token % LANES] = *key;
             }
         }
-        for i in 0..tokens {
-            let query = &qkv[at(i, 0)..][..HEAD];
-            scores.fill(0.0);
-            for (query, row) in query.iter().zip(keys.chunks_exact(tokens)) {
-                let query = query * scale;
-                for (score, key) in scores.iter_mut().zip(row) {
-                    *score += query * key;
+        for first in (0..tokens).step_by(TILE) {
+            // A short last tile repeats its last token, whose result is then written again.
+            let token = |n: usize| (first + n).min(tokens - 1);
+            let queries: [[f32; HEAD]; TILE] =
+                std::array::from_fn(|n| std::array::from_fn(|d| qkv[at(token(n), 0) + d] * scale));
+            score(&queries, keys, scores, padded);
+            let mut totals = [0.0; TILE];
+            for (row, total) in scores.chunks_exact_mut(padded).zip(&mut totals) {
+                *total = soften(&mut row[..tokens]);
+            }
+            for half in [0, HEAD / 2] {
+                let mut sums = [[0.0f32; HEAD / 2]; TILE];
+                for j in 0..tokens {
+                    let values = &qkv[at(j, 2) + half..][..HEAD / 2];
+                    for (n, sum) in sums.iter_mut().enumerate() {
+                        let score = scores[n * padded + j];
+                        for (sum, value) in sum.iter_mut().zip(values) {
+                            *sum += score * value;
+                        }
+                    }
                 }
-            }
-            let largest = fold(scores, f32::MIN, |a, b| if a > b { a } else { b });
-            for score in scores.iter_mut() {
-                *score = exp(*score - largest);
-            }
-            let total = fold(scores, 0.0, |a, b| a + b);
-            let mut sum = [0.0f32; HEAD];
-            for (j, score) in scores.iter().enumerate() {
-                for (sum, value) in sum.iter_mut().zip(&qkv[at(j, 2)..][..HEAD]) {
-                    *sum += score * value;
+                for (n, (sum, total)) in sums.iter().zip(totals).enumerate() {
+                    let out = &mut result[token(n) * width + head * HEAD + half..][..HEAD / 2];
+                    for (out, sum) in out.iter_mut().zip(sum) {
+                        *out = sum / total;
+                    }
                 }
-            }
-            for (out, sum) in result[i * width + head * HEAD..][..HEAD].iter_mut().zip(sum) {
-                *out = sum / total;
             }
         }
     }
+}
+
+/// The products of a tile's queries with all keys, a row of `padded` scores for each query.
+#[inline(always)]
+fn score(queries: &[[f32; HEAD]; TILE], keys: &[f32], scores: &mut [f32], padded: usize) {
+    for (chunk, keys) in keys.as_chunks::<{ HEAD * LANES }>().0.iter().enumerate() {
+        let mut sums = [[0.0f32; LANES]; TILE];
+        for (d, row) in keys.as_chunks::<LANES>().0.iter().enumerate() {
+            for (sum, query) in sums.iter_mut().zip(queries) {
+                for (sum, key) in sum.iter_mut().zip(row) {
+                    *sum += query[d] * key;
+                }
+            }
+        }
+        for (n, sum) in sums.iter().enumerate() {
+            scores[n * padded + chunk * LANES..][..LANES].copy_from_slice(sum);
+        }
+    }
+}
+
+/// Replaces scores by e^(score − largest); their sum.
+#[inline(always)]
+fn soften(scores: &mut [f32]) -> f32 {
+    let largest = fold(scores, f32::MIN, |a, b| if a > b { a } else { b });
+    for score in scores.iter_mut() {
+        *score = exp(*score - largest);
+    }
+    fold(scores, 0.0, |a, b| a + b)
 }
 
 /// Folds in sixteen lanes and then across them: one long chain would wait on every step.

@@ -14,7 +14,7 @@
 use super::{quantize::Quantized, weights::GROUP};
 use crate::search::isa::Isa;
 
-/// Outputs of a block.
+/// Outputs of a block; blocks come in pairs.
 pub(super) const LANES: usize = 16;
 /// Inputs a step takes at once.
 const QUAD: usize = 4;
@@ -27,13 +27,13 @@ const TILE: usize = 4;
 pub(super) struct Blocks {
     /// Inputs; a multiple of 32.
     pub(super) inputs: usize,
-    /// Outputs; a multiple of 16.
+    /// Outputs; a multiple of 32.
     pub(super) outputs: usize,
     /// Weights, see the module's comment.
     pub(super) weights: Vec<i8>,
     /// Scales, by block, group, output.
     pub(super) scales: Vec<f32>,
-    /// 128 × the sum of a group's weights, by block, group, output: undoes the activations' offset.
+    /// −128 × the sum of a group's weights, by block, group, output: undoes the activations' offset.
     pub(super) corrections: Vec<i32>,
     /// Added to each output.
     pub(super) bias: Vec<f32>,
@@ -45,7 +45,7 @@ pub(super) fn product(isa: Isa, blocks: &Blocks, x: &Quantized, result: &mut [f3
     let tokens = result.len() / outputs.max(1);
     let groups = inputs / GROUP;
     let fits = inputs % GROUP == 0
-        && outputs % LANES == 0
+        && outputs % (2 * LANES) == 0
         && blocks.weights.len() == inputs * outputs
         && blocks.scales.len() == groups * outputs
         && blocks.corrections.len() == groups * outputs
@@ -80,6 +80,7 @@ fn portable(blocks: &Blocks, x: &Quantized, result: &mut [f32]) {
                 let at = block * groups + group;
                 let weights = &blocks.weights[at * GROUP_BYTES..][..GROUP_BYTES];
                 let mut dot = [0i32; LANES];
+                dot.copy_from_slice(&blocks.corrections[at * LANES..][..LANES]);
                 for (step, quads) in weights.chunks_exact(LANES * QUAD).enumerate() {
                     let input = &bytes[group * GROUP + step * QUAD..][..QUAD];
                     for (dot, quad) in dot.iter_mut().zip(quads.chunks_exact(QUAD)) {
@@ -89,10 +90,9 @@ fn portable(blocks: &Blocks, x: &Quantized, result: &mut [f32]) {
                     }
                 }
                 let scales = &blocks.scales[at * LANES..][..LANES];
-                let corrections = &blocks.corrections[at * LANES..][..LANES];
                 for lane in 0..LANES {
                     let scale = scales[lane] * x_scales[group];
-                    sum[lane] += (dot[lane] - corrections[lane]) as f32 * scale;
+                    sum[lane] += dot[lane] as f32 * scale;
                 }
             }
             for ((out, sum), bias) in out.iter_mut().zip(sum).zip(&blocks.bias[block * LANES..][..LANES]) {
@@ -141,39 +141,46 @@ mod x86 {
         let groups = blocks.inputs / GROUP;
         let tokens = result.len() / blocks.outputs;
         for tile in tiles(blocks, x, tokens) {
-            for block in 0..blocks.outputs / LANES {
-                let mut sums = [_mm512_setzero_ps(); TILE];
+            // Two blocks share what is read of a token.
+            for pair in 0..blocks.outputs / (2 * LANES) {
+                let mut sums = [[_mm512_setzero_ps(); TILE]; 2];
                 for group in 0..groups {
-                    let at = block * groups + group;
+                    let at = [0, 1].map(|n| (2 * pair + n) * groups + group);
                     // SAFETY: `at` is below the number of groups of all blocks, and each tile
                     // pointer has `inputs` bytes and `groups` scales behind it.
                     unsafe {
-                        let weights = blocks.weights.as_ptr().add(at * GROUP_BYTES);
-                        let correction =
-                            _mm512_loadu_si512(blocks.corrections.as_ptr().add(at * LANES).cast());
-                        let mut dots = [_mm512_setzero_si512(); TILE];
+                        let weights = at.map(|at| blocks.weights.as_ptr().add(at * GROUP_BYTES));
+                        let mut dots = at.map(|at| {
+                            [_mm512_loadu_si512(blocks.corrections.as_ptr().add(at * LANES).cast()); TILE]
+                        });
                         for step in 0..GROUP / QUAD {
-                            let weight = _mm512_loadu_si512(weights.add(step * LANES * QUAD).cast());
-                            for (dot, bytes) in dots.iter_mut().zip(tile.bytes) {
+                            let weight =
+                                weights.map(|w| _mm512_loadu_si512(w.add(step * LANES * QUAD).cast()));
+                            for (n, bytes) in tile.bytes.iter().enumerate() {
                                 let quad =
                                     bytes.add(group * GROUP + step * QUAD).cast::<i32>().read_unaligned();
-                                *dot = _mm512_dpbusd_epi32(*dot, _mm512_set1_epi32(quad), weight);
+                                let quads = _mm512_set1_epi32(quad);
+                                dots[0][n] = _mm512_dpbusd_epi32(dots[0][n], quads, weight[0]);
+                                dots[1][n] = _mm512_dpbusd_epi32(dots[1][n], quads, weight[1]);
                             }
                         }
-                        let scale = _mm512_loadu_ps(blocks.scales.as_ptr().add(at * LANES));
-                        for ((sum, dot), x_scale) in sums.iter_mut().zip(dots).zip(tile.scales) {
-                            let whole = _mm512_cvtepi32_ps(_mm512_sub_epi32(dot, correction));
-                            let both = _mm512_mul_ps(scale, _mm512_set1_ps(*x_scale.add(group)));
-                            *sum = _mm512_add_ps(*sum, _mm512_mul_ps(whole, both));
+                        for ((sums, dots), at) in sums.iter_mut().zip(dots).zip(at) {
+                            let scale = _mm512_loadu_ps(blocks.scales.as_ptr().add(at * LANES));
+                            for ((sum, dot), x_scale) in sums.iter_mut().zip(dots).zip(tile.scales) {
+                                let both = _mm512_mul_ps(scale, _mm512_set1_ps(*x_scale.add(group)));
+                                *sum = _mm512_add_ps(*sum, _mm512_mul_ps(_mm512_cvtepi32_ps(dot), both));
+                            }
                         }
                     }
                 }
-                // SAFETY: `bias` has `outputs` entries.
-                let bias = unsafe { _mm512_loadu_ps(blocks.bias.as_ptr().add(block * LANES)) };
-                for (n, sum) in sums.iter().enumerate().take(tile.count) {
-                    let out = &mut result[(tile.first + n) * blocks.outputs + block * LANES..][..LANES];
-                    // SAFETY: `out` has LANES entries.
-                    unsafe { _mm512_storeu_ps(out.as_mut_ptr(), _mm512_add_ps(*sum, bias)) };
+                for (sums, block) in sums.iter().zip([2 * pair, 2 * pair + 1]) {
+                    // SAFETY: `bias` has `outputs` entries.
+                    let bias = unsafe { _mm512_loadu_ps(blocks.bias.as_ptr().add(block * LANES)) };
+                    for (n, sum) in sums.iter().enumerate().take(tile.count) {
+                        let out = &mut result[(tile.first + n) * blocks.outputs + block * LANES..][..LANES];
+                        // SAFETY: `out` has LANES entries.
+                        unsafe { _mm512_storeu_ps(out.as_mut_ptr(), _mm512_add_ps(*sum, bias)) };
+                    }
                 }
             }
         }
@@ -210,7 +217,7 @@ mod x86 {
                         }
                         let scale = _mm256_loadu_ps(blocks.scales.as_ptr().add(lane));
                         for ((sum, dot), x_scale) in sums.iter_mut().zip(dots).zip(tile.scales) {
-                            let dot = _mm256_sub_epi32(_mm256_madd_epi16(dot, ones), correction);
+                            let dot = _mm256_add_epi32(_mm256_madd_epi16(dot, ones), correction);
                             let both = _mm256_mul_ps(scale, _mm256_set1_ps(*x_scale.add(group)));
                             *sum = _mm256_add_ps(*sum, _mm256_mul_ps(_mm256_cvtepi32_ps(dot), both));
                         }

@@ -69,7 +69,7 @@ impl Blocks {
                 *cell = integer;
             }
             if let Some(cell) = self.corrections.get_mut((block * groups + group) * LANES + lane) {
-                *cell += OFFSET * i32::from(integer);
+                *cell -= OFFSET * i32::from(integer);
             }
         }
     }

@@ -19,10 +19,8 @@ use std::{
     thread,
 };
 
-use super::{
-    embedder::{EmbedError, Embedder},
-    isa::Isa,
-};
+use super::embedder::{EmbedError, Embedder};
+pub use super::isa::Isa;
 use forward::{Model, Workspace};
 use wordpiece::WordPiece;
 
@@ -63,7 +61,11 @@ impl MiniLm {
         Self::with_isa(Isa::detect())
     }
 
-    fn with_isa(isa: Isa) -> Result<Self, EmbeddingError> {
+    /// The same for one of the instruction sets this machine has, to compare them.
+    ///
+    /// # Errors
+    /// As [`MiniLm::load`].
+    pub fn with_isa(isa: Isa) -> Result<Self, EmbeddingError> {
         Ok(Self {
             model: Model::read(WEIGHTS, isa)?,
             tokenizer: WordPiece::new(VOCABULARY)?,

@@ -2,18 +2,20 @@
 //!
 //! [`scan`] finds files, [`readers`] understand them, [`draft`] tells what changed, [`ingest`] turns
 //! that into a new version of the index, [`version`] is what answers, [`expand`] reads on, and [`source`] is the
-//! [`super::Source`] that ties them together.
+//! [`super::Source`] that ties them together. [`inspect`] lays it open for measurement.
 
 mod calibrate;
 mod draft;
 mod expand;
 mod ingest;
+mod inspect;
 mod readers;
 mod scan;
 mod settings;
 mod source;
 mod version;
 
+pub use inspect::{Inspector, Seen};
 pub use settings::DocumentsSettings;
 
 use super::registry::{Family, KindEntry};

@@ -36,6 +36,14 @@ pub(super) fn open(
     config: &SourceConfig,
     surroundings: &Surroundings,
 ) -> Result<Arc<dyn Source>, SourceError> {
+    Ok(Arc::new(DocumentsSource(open_inner(config, surroundings)?)))
+}
+
+/// The same without the async side.
+pub(super) fn open_inner(
+    config: &SourceConfig,
+    surroundings: &Surroundings,
+) -> Result<Arc<Inner>, SourceError> {
     let settings = DocumentsSettings::read(&config.settings)
         .map_err(|error| SourceError::Unavailable(format!("{}: {}", error.key, error.message)))?;
     let inner = Inner {
@@ -54,13 +62,14 @@ pub(super) fn open(
     if let Some(embedder) = inner.embedding.known() {
         inner.adopt(&embedder)?;
     }
-    Ok(Arc::new(DocumentsSource(Arc::new(inner))))
+    Ok(Arc::new(inner))
 }
 
 /// A documents source.
 struct DocumentsSource(Arc<Inner>);
 
-struct Inner {
+/// What it is made of.
+pub(super) struct Inner {
     slug: String,
     settings: DocumentsSettings,
     store: CorpusStore,
@@ -132,7 +141,7 @@ impl Inner {
             .map_err(|error| SourceError::internal("building the lexical index anew", error))
     }
 
-    fn refresh(&self, progress: &dyn Progress) -> Result<Refreshed, SourceError> {
+    pub(super) fn refresh(&self, progress: &dyn Progress) -> Result<Refreshed, SourceError> {
         let embedder = self.heard(self.embedding.current())?;
         self.adopt(&embedder)?;
         let noting = Noting { inner: self, progress };
@@ -153,7 +162,7 @@ impl Inner {
         Ok(outcome.report)
     }
 
-    fn in_force(&self) -> Result<Arc<Version>, SourceError> {
+    pub(super) fn in_force(&self) -> Result<Arc<Version>, SourceError> {
         self.version.load_full().ok_or_else(|| match self.health() {
             Health::Preparing(what) => SourceError::Unavailable(format!("it is being prepared ({what})")),
             Health::Unhealthy(why) => SourceError::Unavailable(why),
@@ -177,16 +186,25 @@ impl Inner {
         Labels { slug: &self.slug, trust: self.settings.trust, url_base: self.settings.url_base.as_deref() }
     }
 
+    /// What `version` has on each of `queries`.
+    pub(super) fn look(&self, version: &Version, queries: &[&str]) -> Result<Vec<Found>, SourceError> {
+        let vectors = self.heard(version.embedder.embed_queries(queries))?;
+        queries.iter().zip(vectors).map(|(query, vector)| self.found(version, query, &vector)).collect()
+    }
+
+    fn found(&self, version: &Version, query: &str, vector: &[f32]) -> Result<Found, SourceError> {
+        let found = version.index.search(query, vector, None);
+        let mut found = found.map_err(|error| SourceError::internal("searching", error))?;
+        self.rerank(query, version, &mut found);
+        Ok(found)
+    }
+
     fn search(&self, request: &SearchRequest) -> Result<Candidates, SourceError> {
         let version = self.in_force()?;
         // Without the query's vector there are keyword hits, but nothing to judge them by: whether
         // they are any good is what callers come here for, so the source says that it cannot tell.
         let vector = self.heard(version.embedder.embed_query(&request.query))?;
-        let mut found = version
-            .index
-            .search(&request.query, &vector, None)
-            .map_err(|error| SourceError::internal("searching", error))?;
-        self.rerank(&request.query, &version, &mut found);
+        let found = self.found(&version, &request.query, &vector)?;
         let labels = self.labels();
         let hits: Vec<Hit> = found
             .fused
