@@ -9,7 +9,8 @@ pub(super) fn exp(x: f32) -> f32 {
     let x = x.clamp(-87.0, 88.0);
     // Adding and taking away 1.5·2²³ rounds to a whole number, without a call to `floor`.
     const ROUND: f32 = 12_582_912.0;
-    let n = (x * std::f32::consts::LOG2_E + ROUND) - ROUND;
+    let shifted = x * std::f32::consts::LOG2_E + ROUND;
+    let n = shifted - ROUND;
     // ln 2 in two parts, so that n·ln 2 is exact where it cancels.
     let r = (x - n * 0.693_359_4) - n * -2.121_944_4e-4;
     let series = 1.0
@@ -17,8 +18,9 @@ pub(super) fn exp(x: f32) -> f32 {
             + r * (1.0 / 2.0
                 + r * (1.0 / 6.0
                     + r * (1.0 / 24.0 + r * (1.0 / 120.0 + r * (1.0 / 720.0 + r * (1.0 / 5040.0)))))));
-    // 2^n as a float: n is in [-126, 127] by the clamp above.
-    series * f32::from_bits(((n as i32 + 127) << 23) as u32)
+    // 2^n as a float: n, in [-126, 127] by the clamp above, is in the last bits of the shifted
+    // number. A cast would check for overflow, which compilers do not vectorise.
+    series * f32::from_bits(shifted.to_bits().wrapping_add(127) << 23)
 }
 
 /// The Gaussian error linear unit, x·Φ(x), with erf after Abramowitz and Stegun, 7.1.26
