@@ -6,7 +6,11 @@ use clap::Args;
 use serde_json::json;
 
 use super::{CliError, complain, progress::Bar, say, start::open};
-use crate::{config::Settings, sources::registry::Entry, telemetry, text};
+use crate::{
+    config::Settings,
+    sources::registry::{Entry, Registry},
+    telemetry, text,
+};
 
 /// Bring the sources' indexes up to date.
 #[derive(Args)]
@@ -26,18 +30,7 @@ pub(super) async fn run(arguments: Ingest, mut settings: Settings) -> Result<(),
     let entries: Vec<&Entry> = if arguments.sources.is_empty() {
         registry.entries().iter().collect()
     } else {
-        arguments
-            .sources
-            .iter()
-            .map(|slug| {
-                registry.get(slug).ok_or_else(|| {
-                    let nearest = text::nearest(slug, registry.entries().iter().map(Entry::slug), 1);
-                    let hint =
-                        nearest.first().map(|slug| format!("; did you mean `{slug}`?")).unwrap_or_default();
-                    CliError::Usage(format!("there is no source `{slug}`{hint}"))
-                })
-            })
-            .collect::<Result<_, _>>()?
+        arguments.sources.iter().map(|slug| entry(&registry, slug)).collect::<Result<_, _>>()?
     };
     let mut failed = Vec::new();
     for entry in entries {
@@ -72,4 +65,13 @@ pub(super) async fn run(arguments: Ingest, mut settings: Settings) -> Result<(),
     } else {
         Err(CliError::Failed(format!("not ingested: {}", failed.join(", "))))
     }
+}
+
+/// The source called `slug`, or an error that knows a better name.
+pub(super) fn entry<'a>(registry: &'a Registry, slug: &str) -> Result<&'a Entry, CliError> {
+    registry.get(slug).ok_or_else(|| {
+        let nearest = text::nearest(slug, registry.entries().iter().map(Entry::slug), 1);
+        let hint = nearest.first().map(|slug| format!("; did you mean `{slug}`?")).unwrap_or_default();
+        CliError::Usage(format!("there is no source `{slug}`{hint}"))
+    })
 }

@@ -2,6 +2,7 @@
 //! standard error. Exit codes: 0 done, 1 failed, 2 wrong usage or configuration.
 
 mod ask;
+mod calibrate;
 mod check;
 mod evaluate;
 mod health;
@@ -37,6 +38,8 @@ enum Command {
     Ask(ask::Ask),
     /// Bring the sources' indexes up to date.
     Ingest(ingest::Ingest),
+    /// Learn anew what a source's scores mean, from labelled queries too.
+    Calibrate(calibrate::Calibrate),
     /// Measure retrieval, and the gate, on labelled queries in BEIR form.
     Evaluate(evaluate::Evaluate),
     /// Validate the configuration without serving.
@@ -90,6 +93,7 @@ async fn dispatch(arguments: Arguments) -> Result<(), CliError> {
         Command::Serve => serve::run(settings()?).await,
         Command::Ask(ask) => ask::run(ask, settings).await,
         Command::Ingest(ingest) => ingest::run(ingest, settings()?).await,
+        Command::Calibrate(calibrate) => calibrate::run(calibrate, settings()?).await,
         Command::Evaluate(evaluate) => evaluate::run(evaluate, settings).await,
         Command::Check(check) => check::run(&check, settings()?),
         Command::Health(health) => health::run(&health, settings).await,

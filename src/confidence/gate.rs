@@ -4,31 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+pub use super::policy::{MIN_THRESHOLD, Policy, Profile};
 use super::{Assessment, Signals};
-
-/// How readily the gate asks.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Profile {
-    /// Asks sooner.
-    Eager,
-    /// The default.
-    #[default]
-    Balanced,
-    /// Asks only when retrieval very likely failed.
-    Reserved,
-}
-
-impl Profile {
-    /// Threshold on `p_miss` above which the gate asks; 1 minus it is the least confidence to answer with.
-    pub fn t_miss(self) -> f32 {
-        match self {
-            Self::Eager => 0.4,
-            Self::Balanced => 0.5,
-            Self::Reserved => 0.7,
-        }
-    }
-}
 
 /// How far to trust the hits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, schemars::JsonSchema)]
@@ -169,7 +146,7 @@ const INCOHERENT: f32 = -0.5;
 /// Clusters from which the hits are about different things.
 const MANY_CLUSTERS: u32 = 4;
 /// The cuts between levels. Above 0.6 no profile asks: eager asks from p_miss > 0.4 on.
-const HIGH: f32 = 0.7;
+pub(super) const HIGH: f32 = 0.7;
 const MODERATE: f32 = 0.4;
 
 /// Decides whether to answer or to ask, and why.
@@ -178,23 +155,37 @@ const MODERATE: f32 = 0.4;
 /// together leave less confidence than the profile wants. The last catches what neither says alone:
 /// on three collections it raised foreign queries asked from .94 to .97 and failing degraded ones
 /// from .58 to .67, at 1.3 % instead of 0.5 % of answerable ones asked.
-pub fn decide(signals: &Signals, assessment: &Assessment, profile: Profile) -> Verdict {
+///
+/// Labels, where there are any, set one threshold on confidence that takes the place of all these,
+/// unless the owner set thresholds by hand.
+pub fn decide(signals: &Signals, assessment: &Assessment, policy: impl Into<Policy>) -> Verdict {
+    let policy: Policy = policy.into();
     let above = |signal, value: f32, threshold: f32| Crossing { signal, value, threshold, above: true };
     let below = |signal, value: f32, threshold: f32| Crossing { signal, value, threshold, above: false };
-    let foreign = assessment.p_ooc > assessment.t_ooc;
-    let missing = assessment.p_miss > profile.t_miss();
-    let doubtful = assessment.confidence < 1.0 - profile.t_miss();
+    let (t_ooc, t_miss) = (policy.t_ooc.unwrap_or(assessment.t_ooc), policy.t_miss());
+    let by_hand = policy.t_ooc.is_some() || policy.t_miss.is_some();
+    let labelled =
+        assessment.least.filter(|_| !by_hand).map(|[eager, balanced, reserved]| match policy.profile {
+            Profile::Eager => eager,
+            Profile::Balanced => balanced,
+            Profile::Reserved => reserved,
+        });
+    let least = labelled.unwrap_or(1.0 - t_miss);
+    let doubtful = assessment.confidence < least;
+    let counts = labelled.is_none() || doubtful;
+    let foreign = counts && assessment.p_ooc > t_ooc;
+    let missing = counts && assessment.p_miss > t_miss;
     let empty = signals.lexical_hits == 0 && signals.dense_hits == 0;
 
     let mut crossed = Vec::new();
     if foreign {
-        crossed.push(above("p_ooc", assessment.p_ooc, assessment.t_ooc));
+        crossed.push(above("p_ooc", assessment.p_ooc, t_ooc));
     }
     if missing {
-        crossed.push(above("p_miss", assessment.p_miss, profile.t_miss()));
+        crossed.push(above("p_miss", assessment.p_miss, t_miss));
     }
     if doubtful && crossed.is_empty() {
-        crossed.push(below("confidence", assessment.confidence, 1.0 - profile.t_miss()));
+        crossed.push(below("confidence", assessment.confidence, least));
     }
     let mut ask = None;
     if empty {
@@ -271,7 +262,7 @@ mod tests {
     }
 
     fn assessment(p_ooc: f32, p_miss: f32) -> Assessment {
-        Assessment { p_ooc, p_miss, t_ooc: 0.5, confidence: (1.0 - p_ooc) * (1.0 - p_miss) }
+        Assessment { p_ooc, p_miss, t_ooc: 0.5, confidence: (1.0 - p_ooc) * (1.0 - p_miss), least: None }
     }
 
     #[rstest]

@@ -9,11 +9,12 @@ pub mod logistic;
 pub mod merge;
 pub mod nagging;
 pub mod options;
+mod policy;
 mod signals;
 mod similarity;
 pub(crate) mod stats;
 
 pub use calibration::{Assessment, Calibration};
-pub use gate::{Form, Level, Profile, Reason, Status, Verdict, decide};
+pub use gate::{Form, Level, Policy, Profile, Reason, Status, Verdict, decide};
 pub use signals::{Observation, Signals, clusters};
 pub use similarity::Similarity;

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::Problem;
-use crate::confidence::gate::Profile;
+use crate::confidence::gate::{MIN_THRESHOLD, Policy, Profile};
 
 /// `[clarify]` as written.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -90,6 +90,30 @@ pub struct SourceClarify {
     pub enabled: Option<bool>,
     /// How readily it asks.
     pub profile: Option<Profile>,
+    /// In place of the profile's threshold on the chance that what is wanted was missed.
+    pub t_miss: Option<f32>,
+    /// In place of the calibrated threshold on the chance that the query is foreign.
+    pub t_ooc: Option<f32>,
+}
+
+impl SourceClarify {
+    /// When the source's gate asks, given the service's profile.
+    pub fn policy(&self, default: Profile) -> Policy {
+        Policy { profile: self.profile.unwrap_or(default), t_miss: self.t_miss, t_ooc: self.t_ooc }
+    }
+
+    /// The keys that will not do, and why.
+    pub(super) fn problems(&self) -> impl Iterator<Item = (&'static str, String)> {
+        [("clarify.t_miss", self.t_miss), ("clarify.t_ooc", self.t_ooc)]
+            .into_iter()
+            .filter(|(_, value)| value.is_some_and(|value| !(MIN_THRESHOLD..=1.0).contains(&value)))
+            .map(|(key, _)| {
+                let why = format!(
+                    "must be from {MIN_THRESHOLD} (asks soonest) to 1 (never); leave it out for the profile's or calibrated value"
+                );
+                (key, why)
+            })
+    }
 }
 
 /// Shortest secret accepted, in bytes: HMAC-SHA-256 gains nothing from less and loses strength.

@@ -180,6 +180,11 @@ fn one(mut entry: Map<String, Value>, path: &str, problems: &mut Vec<Problem>) -
         ));
         return None;
     }
+    let before = problems.len();
+    problems.extend(raw.clarify.problems().map(|(key, why)| Problem::new(keys::join(path, key), why)));
+    if problems.len() > before {
+        return None;
+    }
     if let Err(problem) = kind.check(&settings) {
         problems.push(Problem::new(keys::join(path, &problem.key), problem.message));
         return None;

@@ -136,6 +136,22 @@ impl LexicalIndex {
         (1.0 + (all - with + 0.5) / (with + 0.5)).ln()
     }
 
+    /// Hands every term of the index to `each`, once per segment that has it.
+    ///
+    /// # Errors
+    /// If the index cannot be read.
+    pub fn vocabulary(&self, mut each: impl FnMut(&[u8])) -> Result<(), SearchError> {
+        let failed = |error: &dyn std::fmt::Display| SearchError::of("reading the vocabulary", error);
+        for segment in self.reader.searcher().segment_readers() {
+            let index = segment.inverted_index(self.body).map_err(|error| failed(&error))?;
+            let mut terms = index.terms().stream().map_err(|error| failed(&error))?;
+            while terms.advance() {
+                each(terms.key());
+            }
+        }
+        Ok(())
+    }
+
     /// The terms of a query.
     ///
     /// # Errors

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{Failure, Service, SourceSummary};
 use crate::{
     access::Caller,
-    confidence::{Calibration, Profile},
+    confidence::{Calibration, Policy, Profile},
     config::{Card, Freshness, Statements, Usage},
     sources::{Strategy, registry::Entry},
 };
@@ -96,6 +96,9 @@ pub struct CalibrationNote {
     pub t_miss: f32,
     /// How readily it asks.
     pub profile: Profile,
+    /// What labelled queries added; then confidence below `least_confidence` is what it asks at,
+    /// unless thresholds are set by hand.
+    pub labelled: Option<LabelledNote>,
     /// When it was fitted, RFC 3339 in UTC.
     pub fitted_at: Option<String>,
     /// Passages in the source at the time.
@@ -104,16 +107,35 @@ pub struct CalibrationNote {
     pub note: Option<String>,
 }
 
+/// What labelled queries added to a calibration.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct LabelledNote {
+    /// Labelled queries used.
+    pub queries: usize,
+    /// How many of them found a right document.
+    pub answerable: usize,
+    /// Share of answerable queries that may be asked about.
+    pub false_asks: f64,
+    /// Below this confidence it asks.
+    pub least_confidence: f64,
+}
+
 impl CalibrationNote {
-    fn new(calibration: &Calibration, profile: Profile) -> Self {
+    fn new(calibration: &Calibration, policy: &Policy) -> Self {
         let sizes = calibration.sizes;
         Self {
             calibrated: calibration.calibrated,
             sep: calibration.sep,
             sizes: [sizes.in_corpus, sizes.foreign, sizes.known_item],
-            t_ooc: calibration.t_ooc,
-            t_miss: profile.t_miss(),
-            profile,
+            t_ooc: policy.t_ooc.map(f64::from).or(calibration.t_ooc),
+            t_miss: policy.t_miss(),
+            profile: policy.profile,
+            labelled: calibration.labelled.as_ref().map(|labelled| LabelledNote {
+                queries: labelled.queries,
+                answerable: labelled.answerable,
+                false_asks: labelled.false_asks,
+                least_confidence: labelled.least(policy.profile),
+            }),
             fitted_at: calibration.fitted_at.clone(),
             passages: calibration.passages,
             note: calibration.note.clone(),
@@ -171,7 +193,7 @@ impl Service {
         let config = entry.config();
         let card = config.card.clone();
         let status = entry.status();
-        let profile = config.clarify.profile.unwrap_or(self.clarify.profile);
+        let policy = config.clarify.policy(self.clarify.profile);
         SourceCard {
             request_id: request_id.to_owned(),
             summary: self.summary(entry),
@@ -186,7 +208,7 @@ impl Service {
             calibration: status
                 .calibration
                 .as_deref()
-                .map(|calibration| CalibrationNote::new(calibration, profile)),
+                .map(|calibration| CalibrationNote::new(calibration, &policy)),
             semantic_layer: SemanticLayer::default(),
             evaluation: None,
             sample_queries: card.sample_queries,

@@ -122,9 +122,9 @@ pub(super) async fn find(
 
 fn judge(entry: &Entry, candidates: Candidates, default: Profile) -> Found {
     let Evidence::Ranked(evidence) = candidates.evidence;
-    let profile = entry.config().clarify.profile.unwrap_or(default);
+    let policy = entry.config().clarify.policy(default);
     let judged = (!candidates.hits.is_empty()).then(|| Judged {
-        verdict: gate::decide(&evidence.signals, &evidence.calibration.assess(&evidence.signals), profile),
+        verdict: gate::decide(&evidence.signals, &evidence.calibration.assess(&evidence.signals), policy),
         signals: evidence.signals,
         calibrated: evidence.calibration.calibrated,
         unknown_terms: evidence.unknown_terms,

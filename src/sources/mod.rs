@@ -20,7 +20,7 @@ pub use hit::{Hit, Provenance, Trust};
 pub use reference::Reference;
 pub use refresh::{Progress, Quiet, Refreshed, Stage};
 
-use crate::confidence::{Calibration, Signals, Similarity};
+use crate::confidence::{Calibration, Signals, Similarity, calibration::Labels};
 
 /// A corpus or service that can be searched, and whose results can be expanded.
 ///
@@ -53,11 +53,43 @@ pub trait Source: Send + Sync {
     /// What stood in the way.
     async fn refresh(&self, progress: Arc<dyn Progress>) -> Result<Refreshed, SourceError>;
 
+    /// Learns anew what scores mean, from labelled queries too where there are any.
+    ///
+    /// # Errors
+    /// [`SourceError::Unavailable`] if the labels teach nothing or the kind has nothing to calibrate.
+    async fn calibrate(
+        &self,
+        _request: CalibrateRequest,
+        _progress: Arc<dyn Progress>,
+    ) -> Result<Arc<Calibration>, SourceError> {
+        Err(SourceError::Unavailable("sources of this kind have nothing to calibrate".to_owned()))
+    }
+
     /// Refine strategies this source offers, in the order `auto` prefers them.
     fn strategies(&self) -> &[Strategy];
 
     /// Counts, freshness, calibration and health at this moment. Never blocks on a backend.
     fn status(&self) -> Status;
+}
+
+/// How to calibrate a source.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CalibrateRequest {
+    /// What to do about labelled queries.
+    pub labels: LabelChange,
+}
+
+/// What becomes of a source's labelled queries.
+#[derive(Debug, Clone, PartialEq)]
+pub enum LabelChange {
+    /// Those given before, if any, are used again.
+    Keep,
+    /// The same, at another share of false asks, in (0, 0.5].
+    FalseAsks(f64),
+    /// These take their place.
+    Replace(Labels),
+    /// They are forgotten.
+    Forget,
 }
 
 /// One query to a source.

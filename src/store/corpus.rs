@@ -166,6 +166,34 @@ impl CorpusStore {
         Ok(Some((pinned, documents)))
     }
 
+    /// Puts another calibration (JSON) beside `version`, if that is still in force; whether it was.
+    pub fn recalibrate(&self, version: &str, calibration: &str) -> Result<bool, StoreError> {
+        let changed = self.connect()?.execute(
+            "UPDATE corpora SET calibration = ?3 WHERE source = ?1 AND version = ?2",
+            params![self.source, version, calibration],
+        )?;
+        Ok(changed > 0)
+    }
+
+    /// The labelled queries (JSON) the owner has given, if any.
+    pub fn labels(&self) -> Result<Option<String>, StoreError> {
+        let query = "SELECT labels FROM labels WHERE source = ?1";
+        Ok(self.connect()?.query_row(query, [&self.source], |row| row.get(0)).optional()?)
+    }
+
+    /// Keeps labelled queries (JSON), or forgets them.
+    pub fn keep_labels(&self, labels: Option<&str>) -> Result<(), StoreError> {
+        let connection = self.connect()?;
+        match labels {
+            Some(labels) => connection.execute(
+                "INSERT OR REPLACE INTO labels (source, labels) VALUES (?1, ?2)",
+                params![self.source, labels],
+            )?,
+            None => connection.execute("DELETE FROM labels WHERE source = ?1", [&self.source])?,
+        };
+        Ok(())
+    }
+
     /// The files as last seen, by path.
     pub fn files(&self) -> Result<BTreeMap<String, StoredFile>, StoreError> {
         let connection = self.connect()?;

@@ -60,6 +60,11 @@ const STEPS: &[&str] = &[
          seen            INTEGER NOT NULL,
          canary          BLOB NOT NULL
      ) STRICT;",
+    // 4: queries whose answers the owner has labelled, for calibrating with them again and again.
+    "CREATE TABLE labels (
+         source          TEXT PRIMARY KEY,
+         labels          TEXT NOT NULL
+     ) STRICT;",
 ];
 
 /// Brings the schema up to date. A store of a newer version is refused, not misread.

@@ -5,6 +5,9 @@
 //! where twenty documents would be too few, and leaving a whole page out would make a query about
 //! that page foreign rather than typical.
 
+use serde::{Deserialize, Serialize};
+
+use super::Sketch;
 use crate::confidence::Signals;
 
 /// A corpus that calibration can put questions to. Implemented by whatever owns the index.
@@ -15,6 +18,9 @@ pub trait Corpus {
     /// Passage `n` (`n < passages()`).
     fn passage(&self, n: usize) -> Option<CorpusPassage>;
 
+    /// Sketches of its passages and of its vocabulary.
+    fn outline(&self) -> Outline;
+
     /// The words of `text` that carry content, in order, as written, without stop words.
     fn content_words(&self, text: &str) -> Vec<String>;
 
@@ -24,6 +30,15 @@ pub trait Corpus {
     /// # Errors
     /// What the index says when it cannot search.
     fn observe(&self, probes: &[Probe]) -> Result<Vec<Seen>, String>;
+}
+
+/// What a corpus is made of, in short: enough to tell later how much of it has changed.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Outline {
+    /// Its passages.
+    pub passages: Sketch,
+    /// Its terms.
+    pub vocabulary: Sketch,
 }
 
 /// A passage to cut queries from.

@@ -67,6 +67,7 @@ pub fn fit(
 ) -> Result<Calibration, String> {
     let stamp = |calibration: Calibration| Calibration {
         passages: corpus.passages(),
+        outline: corpus.outline(),
         seed: params.seed,
         fitted_at: Some(params.fitted_at.clone()),
         embedding: Some(params.embedding.clone()),

@@ -3,17 +3,21 @@
 
 mod corpus;
 mod fit;
+mod labels;
 mod pooled;
 mod probes;
+mod sketch;
 #[cfg(test)]
 mod tests;
 
 use serde::{Deserialize, Serialize};
 
-pub use corpus::{Corpus, CorpusPassage, Probe, Seen};
+pub use corpus::{Corpus, CorpusPassage, Outline, Probe, Seen};
 pub use fit::{Params, fit};
+pub use labels::{Labelled, LabelledQuery, Labels, MIN_LABELLED};
+pub use sketch::Sketch;
 
-use super::{Signals, logistic::Logistic};
+use super::{Signals, gate::Profile, logistic::Logistic};
 
 /// What the signals of one (source, embedding, analyser) mean, learnt at ingest without labels.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -32,6 +36,12 @@ pub struct Calibration {
     pub sizes: Sizes,
     /// Passages in the source at the time.
     pub passages: usize,
+    /// What the source was made of at the time.
+    #[serde(default)]
+    pub outline: Outline,
+    /// What labelled queries have taught since; absent without labels.
+    #[serde(default)]
+    pub labelled: Option<Labelled>,
     /// Seed of the draw.
     pub seed: u64,
     /// When it was fitted, RFC 3339 in UTC.
@@ -64,11 +74,14 @@ pub struct Assessment {
     pub p_miss: f32,
     /// Threshold on `p_ooc` above which the gate asks; infinite where `p_ooc` is not to be trusted.
     pub t_ooc: f32,
-    /// (1 − p_ooc)(1 − p_miss), in [0, 1]: comparable across sources.
+    /// (1 − p_ooc)(1 − p_miss), in [0, 1]: comparable across sources. Refitted where there are labels.
     pub confidence: f32,
+    /// Where there are labels, the confidence below which to ask (by profile: eager, balanced,
+    /// reserved), in place of the other thresholds.
+    pub least: Option<[f32; 3]>,
 }
 
-/// Growth or shrinkage, as a share, beyond which a calibration no longer describes its source.
+/// What came and went, as a share, beyond which a calibration no longer describes its source.
 const STALE_CHANGE: f64 = 0.2;
 
 impl Calibration {
@@ -77,19 +90,33 @@ impl Calibration {
         let p_ooc = self.ooc.probability(&ooc_features(signals)) as f32;
         let p_miss = self.miss.probability(&miss_features(signals)) as f32;
         let foreign = if self.t_ooc.is_some() { p_ooc } else { 0.0 };
+        let confidence = ((1.0 - foreign) * (1.0 - p_miss)).clamp(0.0, 1.0);
+        let labelled = self.labelled.as_ref();
         Assessment {
             p_ooc,
             p_miss,
             t_ooc: self.t_ooc.map_or(f32::INFINITY, |t| t as f32),
-            confidence: ((1.0 - foreign) * (1.0 - p_miss)).clamp(0.0, 1.0),
+            confidence: labelled
+                .map_or(confidence, |labelled| labelled.confidence(f64::from(confidence)) as f32),
+            least: labelled.map(|labelled| {
+                [Profile::Eager, Profile::Balanced, Profile::Reserved].map(|p| labelled.least(p) as f32)
+            }),
         }
     }
 
-    /// Whether to fit again: the number of passages, the embedding or the recipe changed (by more
-    /// than 20 % for the number).
-    pub fn is_stale(&self, passages: usize, embedding: &str, recipe: &str) -> bool {
-        let change = (passages as f64 - self.passages as f64).abs() / (self.passages.max(1) as f64);
-        change > STALE_CHANGE
+    /// The same with what labelled queries teach: `outcomes` are their label-free confidence and success.
+    ///
+    /// # Errors
+    /// Why they teach nothing.
+    pub fn with_labels(self, outcomes: &[(f64, bool)], false_asks: f64) -> Result<Self, String> {
+        Ok(Self { labelled: Some(Labelled::fit(outcomes, false_asks)?), ..self })
+    }
+
+    /// Whether to fit again: the embedding or the recipe changed, or more than a fifth of the
+    /// passages or of the vocabulary.
+    pub fn is_stale(&self, now: &Outline, embedding: &str, recipe: &str) -> bool {
+        self.outline.passages.change(&now.passages) > STALE_CHANGE
+            || self.outline.vocabulary.change(&now.vocabulary) > STALE_CHANGE
             || self.embedding.as_deref() != Some(embedding)
             || self.recipe.as_deref() != Some(recipe)
     }

@@ -1,6 +1,6 @@
 //! What stands in for a calibration where a source is too small to learn from.
 
-use super::{Calibration, Sizes};
+use super::{Calibration, Outline, Sizes};
 use crate::confidence::logistic::{Logistic, Term};
 
 impl Calibration {
@@ -23,6 +23,8 @@ impl Calibration {
             sep: None,
             sizes: Sizes::default(),
             passages: 0,
+            outline: Outline::default(),
+            labelled: None,
             seed: 0,
             fitted_at: None,
             embedding: None,

@@ -39,6 +39,10 @@ impl Corpus for Toy {
         })
     }
 
+    fn outline(&self) -> Outline {
+        Outline::default()
+    }
+
     fn content_words(&self, text: &str) -> Vec<String> {
         text.split_whitespace().map(|word| word.trim_end_matches('.').to_owned()).collect()
     }
@@ -126,6 +130,10 @@ fn failures_of_the_index_are_passed_on() {
         fn passage(&self, _: usize) -> Option<CorpusPassage> {
             Some(CorpusPassage { document: 0, title: "title".into(), text: "a text of some words".into() })
         }
+        fn outline(&self) -> Outline {
+            Outline::default()
+        }
+
         fn content_words(&self, text: &str) -> Vec<String> {
             text.split(' ').map(str::to_owned).collect()
         }
@@ -173,9 +181,15 @@ fn stale_after_a_fifth_or_another_recipe() {
         recipe: Some("r".into()),
         ..Calibration::pooled("")
     };
-    assert!(!calibration.is_stale(120, "e", "r") && !calibration.is_stale(80, "e", "r"));
-    assert!(calibration.is_stale(121, "e", "r") && calibration.is_stale(79, "e", "r"));
-    assert!(calibration.is_stale(100, "f", "r") && calibration.is_stale(100, "e", "s"));
+    let outline =
+        |passages, terms: u64| Outline { passages: Sketch::of(passages), vocabulary: Sketch::of(0..terms) };
+    let calibration = Calibration { outline: outline(0..100, 200), ..calibration };
+    let stale = |passages, terms| calibration.is_stale(&outline(passages, terms), "e", "r");
+    // A fifth more, a fifth fewer, a tenth replaced, and a fifth more words are borne; more is not.
+    assert!(!stale(0..120, 200) && !stale(0..80, 200) && !stale(10..110, 200) && !stale(0..100, 240));
+    assert!(stale(0..121, 200) && stale(0..79, 200) && stale(11..111, 200) && stale(0..100, 241));
+    let same = outline(0..100, 200);
+    assert!(calibration.is_stale(&same, "f", "r") && calibration.is_stale(&same, "e", "s"));
 }
 
 proptest! {

@@ -1,15 +1,118 @@
-//! The index as something calibration can put questions to.
+//! Learning what scores mean in a version of the index: the index as something calibration can
+//! put questions to, and the labels its owner has given.
 
-use crate::confidence::calibration::{Corpus, CorpusPassage, Probe, Seen};
+use std::collections::HashSet;
 
 use super::version::Version;
+use crate::{
+    confidence::{
+        Calibration, bank,
+        calibration::{self, Corpus, CorpusPassage, Labels, Outline, Params, Probe, Seen, Sketch},
+    },
+    search::analysis::Language,
+    sources::{Progress, SourceError, Stage},
+};
 
 /// How many passages of a search calibration looks at.
 const TOP: usize = 10;
 
+/// Queries embedded and searched for at a time, between reports of progress.
+const BATCH: usize = 64;
+
 /// A version under calibration.
-pub(super) struct Calibrating<'a> {
-    pub(super) version: &'a Version,
+struct Calibrating<'a> {
+    version: &'a Version,
+    outline: Outline,
+}
+
+/// Sketches of what a version is made of.
+pub(super) fn outline(version: &Version) -> Result<Outline, SourceError> {
+    let passages = version.documents.iter().flat_map(|entry| &entry.document.passages);
+    let mut terms = Vec::new();
+    version
+        .index
+        .lexical()
+        .vocabulary(|term| terms.push(fingerprint(term)))
+        .map_err(|error| SourceError::internal("reading the vocabulary", error))?;
+    Ok(Outline {
+        passages: Sketch::of(passages.map(|passage| fingerprint(&passage.hash))),
+        vocabulary: Sketch::of(terms.into_iter()),
+    })
+}
+
+/// FNV-1a (Fowler, Noll and Vo): the same on every machine, which the standard library's is not.
+fn fingerprint(bytes: &[u8]) -> u64 {
+    bytes
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+/// Fits a calibration of `version`, and refits it to `labels` where there are any. Labels that
+/// teach nothing (any more) leave it label-free, and the reason beside it.
+pub(super) fn calibrate(
+    version: &Version,
+    language: Language,
+    labels: Option<&Labels>,
+    now: &str,
+    progress: &dyn Progress,
+) -> Result<(Calibration, Option<String>), SourceError> {
+    progress.step(Stage::Calibrate, 0, 0);
+    let corpus = Calibrating { version, outline: outline(version)? };
+    let step = |done: usize, total: usize| progress.step(Stage::Calibrate, done as u64, total as u64);
+    let params = Params {
+        fitted_at: now.to_owned(),
+        embedding: version.embedder.id().to_owned(),
+        recipe: version.pinned.recipe.clone(),
+        ..Params::default()
+    };
+    let bank: Vec<&str> = bank::utterances(language.code()).collect();
+    let failed = |error| SourceError::internal("calibrating", error);
+    let fitted = calibration::fit(&corpus, &bank, &params, step).map_err(failed)?;
+    let Some(labels) = labels else { return Ok((fitted, None)) };
+    let outcomes = outcomes(&corpus, &fitted, labels, progress)?;
+    match fitted.clone().with_labels(&outcomes, labels.false_asks) {
+        Ok(refitted) => Ok((refitted, None)),
+        Err(why) => Ok((fitted, Some(why))),
+    }
+}
+
+/// The label-free confidence and the success of every labelled query that has a document here.
+fn outcomes(
+    corpus: &Calibrating<'_>,
+    calibration: &Calibration,
+    labels: &Labels,
+    progress: &dyn Progress,
+) -> Result<Vec<(f64, bool)>, SourceError> {
+    let version = corpus.version;
+    let first = |id: &String| {
+        version
+            .documents
+            .binary_search_by(|entry| entry.id.cmp(id))
+            .ok()
+            .and_then(|at| Some(version.documents.get(at)?.first as usize))
+    };
+    let known: Vec<(Probe, HashSet<usize>)> = labels
+        .queries
+        .iter()
+        .map(|labelled| {
+            let probe = Probe { query: labelled.query.clone(), leave_out: None };
+            (probe, labelled.documents.iter().filter_map(first).collect())
+        })
+        .filter(|(_, documents): &(Probe, HashSet<usize>)| !documents.is_empty())
+        .collect();
+    let mut outcomes = Vec::with_capacity(known.len());
+    for batch in known.chunks(BATCH) {
+        progress.step(Stage::Calibrate, outcomes.len() as u64, known.len() as u64);
+        let probes: Vec<Probe> = batch.iter().map(|(probe, _)| probe.clone()).collect();
+        let seen = corpus.observe(&probes).map_err(|error| SourceError::internal("calibrating", error))?;
+        outcomes.extend(seen.iter().zip(batch).map(|(seen, (_, documents))| {
+            let document = |passage: &usize| corpus.passage(*passage).map(|passage| passage.document);
+            let success =
+                seen.passages.iter().filter_map(document).any(|document| documents.contains(&document));
+            (f64::from(calibration.assess(&seen.signals).confidence), success)
+        }));
+    }
+    Ok(outcomes)
 }
 
 impl Corpus for Calibrating<'_> {
@@ -24,6 +127,10 @@ impl Corpus for Calibrating<'_> {
             title: entry.document.title.clone(),
             text: passage.text.clone(),
         })
+    }
+
+    fn outline(&self) -> Outline {
+        self.outline.clone()
     }
 
     fn content_words(&self, text: &str) -> Vec<String> {

@@ -13,19 +13,16 @@ use sha2::{Digest, Sha256};
 use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 
 use super::{
-    calibrate::Calibrating,
+    calibrate,
     draft::{self, Draft, Drafting},
     scan::scan,
     settings::DocumentsSettings,
     version::{Version, indexed_text, texts},
 };
 use crate::{
-    confidence::{
-        Calibration, bank,
-        calibration::{self, Params},
-    },
+    confidence::{Calibration, calibration::Labels},
     search::{analysis, dense::ByteVector, embedder::Embedder, lexical::LexicalIndex},
-    sources::{Progress, Refreshed, SourceError, Stage},
+    sources::{CalibrateRequest, LabelChange, Progress, Refreshed, SourceError, Stage},
     store::{Activation, CorpusStore, Counts, Documents, Pinned, TextHash},
 };
 
@@ -205,41 +202,85 @@ impl Ingest<'_> {
             .map_err(failed)?;
         let mut version = Version::assemble(
             pinned,
-            Arc::new(Calibration::pooled("not calibrated yet".to_owned())),
+            Calibration::pooled("not calibrated yet"),
             draft.documents.clone(),
             vectors,
             Arc::clone(self.embedder),
             lexical,
         );
-        let passages = version.passages() as usize;
+        let outline = calibrate::outline(&version)?;
         let kept = before
             .and_then(|before| serde_json::from_str::<Calibration>(&before.calibration).ok())
-            .filter(|calibration| !calibration.is_stale(passages, self.embedder.id(), &recipe));
+            .filter(|calibration| !calibration.is_stale(&outline, self.embedder.id(), &recipe));
         let calibration = match kept {
             Some(calibration) => calibration,
-            None => self.calibrate(&version, at, &recipe)?,
+            None => self.calibrate(&version, at)?,
         };
         version.pinned.calibration = serde_json::to_string(&calibration)
             .map_err(|error| SourceError::internal("writing the calibration", error))?;
-        version.calibration = Arc::new(calibration);
+        version.set_calibration(calibration);
         Ok(version)
     }
 
-    fn calibrate(&self, version: &Version, now: &str, recipe: &str) -> Result<Calibration, SourceError> {
-        self.progress.step(Stage::Calibrate, 0, 0);
-        let corpus = Calibrating { version };
-        let step =
-            |done: usize, total: usize| self.progress.step(Stage::Calibrate, done as u64, total as u64);
-        let params = Params {
-            fitted_at: now.to_owned(),
-            embedding: self.embedder.id().to_owned(),
-            recipe: recipe.to_owned(),
-            ..Params::default()
-        };
-        let bank: Vec<&str> = bank::utterances(self.settings.language.code()).collect();
-        let fitted = calibration::fit(&corpus, &bank, &params, step)
-            .map_err(|error| SourceError::internal("calibrating", error))?;
+    fn calibrate(&self, version: &Version, now: &str) -> Result<Calibration, SourceError> {
+        let labels = self.labels()?;
+        let (fitted, trouble) =
+            calibrate::calibrate(version, self.settings.language, labels.as_ref(), now, self.progress)?;
+        if let Some(trouble) = trouble {
+            tracing::warn!(
+                source = self.slug,
+                trouble,
+                "the labels no longer teach anything: calibrated without them"
+            );
+        }
         tracing::info!(source = self.slug, calibrated = fitted.calibrated, "calibrated");
+        Ok(fitted)
+    }
+
+    /// The labelled queries the owner has given.
+    fn labels(&self) -> Result<Option<Labels>, SourceError> {
+        let stored = self.store.labels().map_err(store_failed)?;
+        // Labels that cannot be read are of another version of askback.
+        Ok(stored.and_then(|labels| serde_json::from_str(&labels).ok()))
+    }
+
+    /// Calibrates the version in force anew, with the labels of `request` or those given before.
+    pub(super) fn recalibrate(
+        &self,
+        version: &Version,
+        request: &CalibrateRequest,
+    ) -> Result<Calibration, SourceError> {
+        let _alone = lock(self.folder)?;
+        let labels = match &request.labels {
+            LabelChange::Keep => self.labels()?,
+            LabelChange::Forget => None,
+            LabelChange::Replace(labels) => Some(labels.clone()),
+            LabelChange::FalseAsks(false_asks) => match self.labels()? {
+                Some(labels) => Some(Labels { false_asks: *false_asks, ..labels }),
+                None => {
+                    return Err(SourceError::Unavailable(
+                        "there are no labels yet to set a share of false asks with; give some with --labels"
+                            .to_owned(),
+                    ));
+                }
+            },
+        };
+        let now = OffsetDateTime::now_utc().format(&Rfc3339).unwrap_or_default();
+        let (fitted, trouble) =
+            calibrate::calibrate(version, self.settings.language, labels.as_ref(), &now, self.progress)?;
+        if let Some(trouble) = trouble {
+            // Nothing has changed yet, and labels that teach nothing are not kept.
+            return Err(SourceError::Unavailable(trouble));
+        }
+        let json = |value: serde_json::Result<String>| {
+            value.map_err(|error| SourceError::internal("writing the calibration", error))
+        };
+        let written = json(serde_json::to_string(&fitted))?;
+        if !self.store.recalibrate(&version.pinned.version, &written).map_err(store_failed)? {
+            return Err(SourceError::Unavailable("its content has just changed; try again".to_owned()));
+        }
+        let labels = labels.map(|labels| json(serde_json::to_string(&labels))).transpose()?;
+        self.store.keep_labels(labels.as_deref()).map_err(store_failed)?;
         Ok(fitted)
     }
 }

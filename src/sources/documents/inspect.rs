@@ -55,7 +55,7 @@ impl Inspector {
     /// # Errors
     /// [`SourceError::Unavailable`] before the first refresh.
     pub fn calibration(&self) -> Result<Arc<Calibration>, SourceError> {
-        Ok(Arc::clone(&self.0.in_force()?.calibration))
+        Ok(self.0.in_force()?.calibration())
     }
 
     /// Searches for each of `queries` as the source would, and judges what came back as `profile` does.
@@ -70,7 +70,7 @@ impl Inspector {
 }
 
 fn seen(version: &Version, found: &Found, profile: Profile) -> Seen {
-    let verdict = gate::decide(&found.signals, &version.calibration.assess(&found.signals), profile);
+    let verdict = gate::decide(&found.signals, &version.calibration().assess(&found.signals), profile);
     Seen {
         lexical: documents(version, &found.lexical),
         dense: documents(version, &found.dense),

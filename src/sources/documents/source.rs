@@ -25,8 +25,9 @@ use crate::{
         rerank::{Reranker, blend},
     },
     sources::{
-        Candidates, Evidence, ExpandRequest, Expansion, Health, Hit, Progress, RankedEvidence, Reference,
-        Refreshed, SearchRequest, Source, SourceError, Stage, Status, Strategy, registry::Surroundings,
+        CalibrateRequest, Candidates, Evidence, ExpandRequest, Expansion, Health, Hit, Progress,
+        RankedEvidence, Reference, Refreshed, SearchRequest, Source, SourceError, Stage, Status, Strategy,
+        registry::Surroundings,
     },
     store::{CorpusStore, Documents},
 };
@@ -92,9 +93,16 @@ impl Inner {
     /// that another process has built. One whose vectors are not of this embedder, or not all
     /// there, is left to the next refresh.
     fn adopt(&self, embedder: &Arc<dyn Embedder>) -> Result<(), SourceError> {
-        let loaded = self.version.load().as_ref().map(|version| version.pinned.version.clone());
-        let pinned = self.store.pinned().map_err(store_failed)?;
-        if pinned.is_none() || pinned.map(|pinned| pinned.version) == loaded {
+        let Some(pinned) = self.store.pinned().map_err(store_failed)? else { return Ok(()) };
+        if let Some(loaded) = self.version.load().as_ref()
+            && loaded.pinned.version == pinned.version
+        {
+            // Another process may have calibrated it anew.
+            if let Ok(calibration) = serde_json::from_str::<Calibration>(&pinned.calibration)
+                && calibration != *loaded.calibration()
+            {
+                loaded.set_calibration(calibration);
+            }
             return Ok(());
         }
         let Some((pinned, documents)) = self.store.load().map_err(store_failed)? else { return Ok(()) };
@@ -110,14 +118,8 @@ impl Inner {
         let calibration = serde_json::from_str(&pinned.calibration)
             .unwrap_or_else(|_| Calibration::pooled("the stored calibration could not be read".to_owned()));
         let lexical = self.lexical(&self.folder.join(&pinned.version), &documents)?;
-        let version = Version::assemble(
-            pinned,
-            Arc::new(calibration),
-            documents,
-            &vectors,
-            Arc::clone(embedder),
-            lexical,
-        );
+        let version =
+            Version::assemble(pinned, calibration, documents, &vectors, Arc::clone(embedder), lexical);
         self.version.store(Some(Arc::new(version)));
         Ok(())
     }
@@ -160,6 +162,27 @@ impl Inner {
         }
         *self.looked_at.lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome.at);
         Ok(outcome.report)
+    }
+
+    /// Brings the index up to date and calibrates it anew.
+    fn calibrate(
+        &self,
+        request: &CalibrateRequest,
+        progress: &dyn Progress,
+    ) -> Result<Arc<Calibration>, SourceError> {
+        self.refresh(progress)?;
+        let version = self.in_force()?;
+        let ingest = Ingest {
+            slug: &self.slug,
+            settings: &self.settings,
+            store: &self.store,
+            embedder: &version.embedder,
+            folder: &self.folder,
+            progress,
+        };
+        let calibration = ingest.recalibrate(&version, request)?;
+        version.set_calibration(calibration);
+        Ok(version.calibration())
     }
 
     pub(super) fn in_force(&self) -> Result<Arc<Version>, SourceError> {
@@ -214,7 +237,7 @@ impl Inner {
             .collect();
         let evidence = Evidence::Ranked(RankedEvidence {
             signals: found.signals,
-            calibration: Arc::clone(&version.calibration),
+            calibration: version.calibration(),
             unknown_terms: found.terms.unknown.into_iter().map(|term| term.surface).collect(),
             known_terms: found.terms.known.len(),
             similarity: found.similarity,
@@ -317,6 +340,14 @@ impl Source for DocumentsSource {
         result
     }
 
+    async fn calibrate(
+        &self,
+        request: CalibrateRequest,
+        progress: Arc<dyn Progress>,
+    ) -> Result<Arc<Calibration>, SourceError> {
+        self.blocking(move |inner| inner.calibrate(&request, progress.as_ref())).await
+    }
+
     fn strategies(&self) -> &[Strategy] {
         STRATEGIES
     }
@@ -332,7 +363,7 @@ impl Source for DocumentsSource {
                 let looked_at = self.0.looked_at.lock().unwrap_or_else(PoisonError::into_inner).clone();
                 looked_at.unwrap_or_else(|| version.pinned.refreshed_at.clone())
             }),
-            calibration: version.as_ref().map(|version| Arc::clone(&version.calibration)),
+            calibration: version.as_ref().map(|version| version.calibration()),
         }
     }
 }

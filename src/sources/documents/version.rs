@@ -3,6 +3,8 @@
 
 use std::{collections::HashMap, sync::Arc};
 
+use arc_swap::ArcSwap;
+
 use crate::{
     confidence::Calibration,
     search::{
@@ -26,7 +28,7 @@ pub(super) struct Entry {
 /// A version of the index.
 pub(super) struct Version {
     pub(super) pinned: Pinned,
-    pub(super) calibration: Arc<Calibration>,
+    calibration: ArcSwap<Calibration>,
     pub(super) index: HybridIndex,
     /// What its vectors are of: queries are embedded by this one and no other.
     pub(super) embedder: Arc<dyn Embedder>,
@@ -60,7 +62,7 @@ impl Version {
     /// Puts a version together. `lexical` holds the [`texts`] of the same documents.
     pub(super) fn assemble(
         pinned: Pinned,
-        calibration: Arc<Calibration>,
+        calibration: Calibration,
         documents: Documents,
         vectors: &HashMap<TextHash, ByteVector>,
         embedder: Arc<dyn Embedder>,
@@ -80,7 +82,24 @@ impl Version {
             passages.map(|passage| vectors.get(&passage.hash).unwrap_or(&none).clone()),
         );
         let index = HybridIndex::new(lexical, dense);
-        Self { pinned, calibration, index, embedder, documents: entries, owners }
+        Self {
+            pinned,
+            calibration: ArcSwap::from_pointee(calibration),
+            index,
+            embedder,
+            documents: entries,
+            owners,
+        }
+    }
+
+    /// The calibration in force: it may be fitted anew while the index stays.
+    pub(super) fn calibration(&self) -> Arc<Calibration> {
+        self.calibration.load_full()
+    }
+
+    /// Puts another calibration in force.
+    pub(super) fn set_calibration(&self, calibration: Calibration) {
+        self.calibration.store(Arc::new(calibration));
     }
 
     /// Passages held.

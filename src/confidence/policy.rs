@@ -1,0 +1,54 @@
+//! When a gate asks, as its owner wants it. Knows thresholds, not what is held against them.
+
+use serde::{Deserialize, Serialize};
+
+/// How readily the gate asks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Profile {
+    /// Asks sooner.
+    Eager,
+    /// The default.
+    #[default]
+    Balanced,
+    /// Asks only when retrieval very likely failed.
+    Reserved,
+}
+
+impl Profile {
+    /// Threshold on `p_miss` above which the gate asks; 1 minus it is the least confidence to answer with.
+    pub fn t_miss(self) -> f32 {
+        match self {
+            Self::Eager => 0.4,
+            Self::Balanced => 0.5,
+            Self::Reserved => 0.7,
+        }
+    }
+}
+
+/// When one source's gate asks: its profile, and what its owner sets apart from it.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Policy {
+    /// How readily it asks.
+    pub profile: Profile,
+    /// In place of the profile's threshold on `p_miss`.
+    pub t_miss: Option<f32>,
+    /// In place of the calibrated threshold on `p_ooc`.
+    pub t_ooc: Option<f32>,
+}
+
+impl From<Profile> for Policy {
+    fn from(profile: Profile) -> Self {
+        Self { profile, ..Self::default() }
+    }
+}
+
+impl Policy {
+    /// Threshold on `p_miss` above which the gate asks.
+    pub fn t_miss(&self) -> f32 {
+        self.t_miss.unwrap_or_else(|| self.profile.t_miss())
+    }
+}
+
+/// Lowest threshold a policy may set: below it, the gate would ask at high confidence.
+pub const MIN_THRESHOLD: f32 = 0.3;
