@@ -27,6 +27,8 @@ without would you your yours";
 #[allow(missing_docs)]
 pub enum Language {
     Arabic,
+    /// Neither stemming nor stop words; every character is a word.
+    Chinese,
     Danish,
     Dutch,
     #[default]
@@ -37,6 +39,8 @@ pub enum Language {
     Greek,
     Hungarian,
     Italian,
+    /// As Chinese.
+    Japanese,
     /// Neither stemming nor stop words: for mixed languages, codes and names.
     None,
     Norwegian,
@@ -61,7 +65,7 @@ impl Language {
             Self::Greek => Stemming::Greek,
             Self::Hungarian => Stemming::Hungarian,
             Self::Italian => Stemming::Italian,
-            Self::None => return None,
+            Self::Chinese | Self::Japanese | Self::None => return None,
             Self::Norwegian => Stemming::Norwegian,
             Self::Portuguese => Stemming::Portuguese,
             Self::Romanian => Stemming::Romanian,
@@ -76,6 +80,7 @@ impl Language {
     pub fn code(self) -> &'static str {
         match self {
             Self::Arabic => "ar",
+            Self::Chinese => "zh",
             Self::Danish => "da",
             Self::Dutch => "nl",
             Self::English | Self::None => "en",
@@ -85,6 +90,7 @@ impl Language {
             Self::Greek => "el",
             Self::Hungarian => "hu",
             Self::Italian => "it",
+            Self::Japanese => "ja",
             Self::Norwegian => "no",
             Self::Portuguese => "pt",
             Self::Romanian => "ro",
@@ -93,6 +99,41 @@ impl Language {
             Self::Swedish => "sv",
             Self::Turkish => "tr",
         }
+    }
+
+    /// The language of `text`, if it is long enough to tell and one of these.
+    pub fn detect(text: &str) -> Option<Self> {
+        use whatlang::Lang;
+
+        let info = whatlang::detect(text).filter(whatlang::Info::is_reliable)?;
+        Some(match info.lang() {
+            Lang::Ara => Self::Arabic,
+            Lang::Cmn => Self::Chinese,
+            Lang::Dan => Self::Danish,
+            Lang::Nld => Self::Dutch,
+            Lang::Eng => Self::English,
+            Lang::Fin => Self::Finnish,
+            Lang::Fra => Self::French,
+            Lang::Deu => Self::German,
+            Lang::Ell => Self::Greek,
+            Lang::Hun => Self::Hungarian,
+            Lang::Ita => Self::Italian,
+            Lang::Jpn => Self::Japanese,
+            Lang::Nob => Self::Norwegian,
+            Lang::Por => Self::Portuguese,
+            Lang::Ron => Self::Romanian,
+            Lang::Rus => Self::Russian,
+            Lang::Spa => Self::Spanish,
+            Lang::Swe => Self::Swedish,
+            Lang::Tur => Self::Turkish,
+            _ => return None,
+        })
+    }
+
+    /// Its name in the configuration.
+    pub fn name(self) -> String {
+        let name = serde_json::to_value(self).ok();
+        name.as_ref().and_then(|name| name.as_str()).unwrap_or("none").to_owned()
     }
 
     fn stop_words(self) -> Option<StopWordFilter> {
@@ -229,6 +270,17 @@ mod tests {
     #[test]
     fn english_is_stemmed_without_stop_words() {
         assert_eq!(texts(Language::English, "How do I rotate the rotating KEYS?"), ["rotat", "key"]);
+    }
+
+    #[test]
+    fn languages_are_told_apart_where_there_is_enough_to_tell() {
+        let german =
+            "Die Anmeldung des Wohnsitzes erfolgt innerhalb von zwei Wochen nach dem Einzug im Bürgeramt.";
+        let japanese = "転入届は、引っ越してから十四日以内に市役所の窓口に出してください。";
+        assert_eq!(Language::detect(german), Some(Language::German));
+        assert_eq!(Language::detect(japanese), Some(Language::Japanese));
+        assert_eq!(Language::detect("404"), None);
+        assert_eq!(Language::Chinese.name(), "chinese");
     }
 
     #[test]

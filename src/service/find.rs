@@ -130,7 +130,29 @@ fn judge(entry: &Entry, candidates: Candidates, default: Profile) -> Found {
         unknown_terms: evidence.unknown_terms,
         known_terms: evidence.known_terms,
     });
+    if let Some(judged) = &judged {
+        trace(entry.slug(), judged);
+    }
     Found { hits: candidates.hits, judged, similarity: evidence.similarity, unavailable: Vec::new() }
+}
+
+/// What the gate saw and decided, for whoever traces. Numbers only: no word of the query.
+fn trace(source: &str, judged: &Judged) {
+    let Judged { verdict, signals, .. } = judged;
+    let _span = tracing::debug_span!(
+        "gate",
+        source,
+        d_mean5 = signals.d_mean5,
+        b_top1 = signals.b_top1,
+        coh_min = signals.coh_min,
+        oov = signals.oov,
+        clusters = signals.clusters,
+        lexical_hits = signals.lexical_hits,
+        dense_hits = signals.dense_hits,
+    )
+    .entered();
+    let ask = verdict.ask.map(gate::Reason::code);
+    tracing::debug!(confidence = verdict.confidence, ask, "judged");
 }
 
 /// Puts the findings of several sources together. Confidence is comparable across sources and

@@ -1,5 +1,6 @@
 //! The documents kind over real folders: what is found, what is kept, what survives.
 
+mod calibration;
 mod damage;
 mod expansion;
 mod refresh;

@@ -40,6 +40,21 @@ pub(super) fn outline(version: &Version) -> Result<Outline, SourceError> {
     })
 }
 
+/// Passages looked at to tell the language, spread over the corpus, and characters of each.
+const SAMPLED: usize = 64;
+const SAMPLE: usize = 400;
+
+/// The language the passages are mostly in, as far as it can be told.
+pub(super) fn detect(version: &Version) -> Option<Language> {
+    let passages = version.passages() as usize;
+    let sample: String = (0..passages)
+        .step_by(passages.div_ceil(SAMPLED).max(1))
+        .filter_map(|n| version.passage(n as u32))
+        .flat_map(|(_, passage, _)| passage.text.chars().take(SAMPLE).chain(['\n']))
+        .collect();
+    Language::detect(&sample)
+}
+
 /// FNV-1a (Fowler, Noll and Vo): the same on every machine, which the standard library's is not.
 fn fingerprint(bytes: &[u8]) -> u64 {
     bytes
@@ -51,7 +66,7 @@ fn fingerprint(bytes: &[u8]) -> u64 {
 /// teach nothing (any more) leave it label-free, and the reason beside it.
 pub(super) fn calibrate(
     version: &Version,
-    language: Language,
+    language: Option<Language>,
     labels: Option<&Labels>,
     now: &str,
     progress: &dyn Progress,
@@ -65,6 +80,8 @@ pub(super) fn calibrate(
         recipe: version.pinned.recipe.clone(),
         ..Params::default()
     };
+    // Everyday queries in another language than the texts' would be foreign for the wrong reason.
+    let language = language.or_else(|| detect(version)).unwrap_or_default();
     let bank: Vec<&str> = bank::utterances(language.code()).collect();
     let failed = |error| SourceError::internal("calibrating", error);
     let fitted = calibration::fit(&corpus, &bank, &params, step).map_err(failed)?;

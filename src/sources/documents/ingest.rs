@@ -51,8 +51,7 @@ pub(super) struct Outcome {
 impl Ingest<'_> {
     /// What passages and their index are made by: another recipe makes another index.
     pub(super) fn recipe(&self) -> String {
-        let language = serde_json::to_value(self.settings.language).ok();
-        let language = language.as_ref().and_then(|name| name.as_str()).unwrap_or("none");
+        let language = self.settings.analysis().name();
         // The bundled embedding reads 256 tokens: the usual limit goes without saying.
         let limit = match self.embedder.max_tokens() {
             256 => String::new(),
@@ -127,14 +126,27 @@ impl Ingest<'_> {
             })
             .map_err(store_failed)?;
         clear_leftovers(self.folder, &version.pinned.version);
+        let mut warnings = draft.warnings;
+        warnings.extend(self.another_language(&version));
         let report = Refreshed {
             changed: true,
             added: draft.added,
             updated: draft.changed.len() as u64 - draft.added,
             removed: draft.removed.len() as u64,
-            ..report(counts(documents), draft.warnings)
+            ..report(counts(documents), warnings)
         };
         Ok(Outcome { version: Some(version), at, report })
+    }
+
+    /// What to tell an owner whose texts are not in the language they are analysed in by default.
+    fn another_language(&self, version: &Version) -> Option<String> {
+        let language = calibrate::detect(version).filter(|_| self.settings.language.is_none())?;
+        (language != self.settings.analysis()).then(|| {
+            let name = language.name();
+            format!(
+                "the texts look {name}, but are analysed as English: set language = \"{name}\" in the source"
+            )
+        })
     }
 
     /// The vectors of all passages: from the cache, or embedded now and cached.
@@ -198,7 +210,7 @@ impl Ingest<'_> {
             fs::remove_dir_all(&folder)
                 .map_err(|error| SourceError::internal("clearing a leftover index", error))?;
         }
-        let lexical = LexicalIndex::build(Some(&folder), self.settings.language, texts(&draft.documents))
+        let lexical = LexicalIndex::build(Some(&folder), self.settings.analysis(), texts(&draft.documents))
             .map_err(failed)?;
         let mut version = Version::assemble(
             pinned,

@@ -26,9 +26,10 @@ pub struct DocumentsSettings {
     /// Globs of files to leave out.
     #[serde(default)]
     pub exclude: Vec<String>,
-    /// Language of the texts: decides stemming and stop words.
+    /// Language of the texts: decides stemming, stop words, and what everyday queries calibration
+    /// uses. English analysis unless it is set.
     #[serde(default)]
-    pub language: Language,
+    pub language: Option<Language>,
     /// Larger files are left out, with a warning.
     #[serde(default = "default_max_file_bytes")]
     #[schemars(with = "String")]
@@ -74,6 +75,11 @@ impl DocumentsSettings {
         read.globs("include", &read.include)?;
         read.globs("exclude", &read.exclude)?;
         Ok(read)
+    }
+
+    /// The language texts are analysed in.
+    pub(super) fn analysis(&self) -> Language {
+        self.language.unwrap_or_default()
     }
 
     /// Which paths to read and which not.

@@ -128,7 +128,7 @@ impl Inner {
     /// it is derived. In its folder, or in memory while another process may be writing there.
     fn lexical(&self, folder: &Path, documents: &Documents) -> Result<LexicalIndex, SourceError> {
         let passages: u64 = documents.values().map(|document| document.passages.len() as u64).sum();
-        let language = self.settings.language;
+        let language = self.settings.analysis();
         match LexicalIndex::open(folder, language) {
             Ok(index) if index.len() == passages => return Ok(index),
             Ok(_) => tracing::warn!(source = self.slug, "the lexical index is incomplete; building it anew"),
