@@ -2,20 +2,17 @@
 
 #![allow(
     clippy::indexing_slicing,
-    reason = "the inner loops of the forward pass; `plain` checks the lengths first"
+    reason = "the inner loops of the forward pass; `attend` checks the lengths first"
 )]
 
-use super::math::exp;
-use crate::search::isa::per_isa;
+use super::{
+    math::exp,
+    tile::{LANES, TILE, tile_product},
+};
+use crate::search::isa::{Isa, per_isa};
 
 /// Width of a head.
 const HEAD: usize = 32;
-
-/// Keys scored side by side: what fills one wide register. Half a head.
-const LANES: usize = 16;
-
-/// Queries that share a pass over the keys and the values.
-const TILE: usize = 4;
 
 /// Scratch memory of [`attend`].
 #[derive(Default)]
@@ -31,14 +28,9 @@ pub(super) struct Scratch {
     shares: Vec<f32>,
 }
 
-per_isa! {
-    /// `result[i] = Σⱼ softmax(qᵢ·kⱼ / √32)·vⱼ` for every head. `qkv` holds for each token its
-    /// queries, keys and values of all heads, one after the other; `width` is one of the three.
-    fn attend(qkv: &[f32], width: usize, scratch: &mut Scratch, result: &mut Vec<f32>) = plain
-}
-
-#[inline(always)]
-fn plain(qkv: &[f32], width: usize, scratch: &mut Scratch, result: &mut Vec<f32>) {
+/// `result[i] = Σⱼ softmax(qᵢ·kⱼ / √32)·vⱼ` for every head. `qkv` holds for each token its
+/// queries, keys and values of all heads, one after the other; `width` is one of the three.
+pub(super) fn attend(isa: Isa, qkv: &[f32], width: usize, scratch: &mut Scratch, result: &mut Vec<f32>) {
     let stride = 3 * width;
     let tokens = qkv.len() / stride;
     result.clear();
@@ -67,15 +59,15 @@ fn plain(qkv: &[f32], width: usize, scratch: &mut Scratch, result: &mut Vec<f32>
         for first in (0..tokens).step_by(TILE) {
             // A short last tile repeats its last token, whose result is then written again.
             let token = |n: usize| (first + n).min(tokens - 1);
-            let queries: [[f32; TILE]; HEAD] =
-                std::array::from_fn(|d| std::array::from_fn(|n| qkv[at(token(n), 0) + d] * scale));
-            let totals = weigh(&queries, tokens, scratch);
-            for half in 0..2 {
-                let mut sums = [[0.0f32; LANES]; TILE];
-                let values = &scratch.values[half * tokens * LANES..][..tokens * LANES];
-                for (value, shares) in values.as_chunks().0.iter().zip(scratch.shares.as_chunks().0) {
-                    accumulate(&mut sums, shares, value);
+            let mut queries = [0.0f32; HEAD * TILE];
+            for n in 0..TILE {
+                for (query, x) in queries.chunks_exact_mut(TILE).zip(&qkv[at(token(n), 0)..][..HEAD]) {
+                    query[n] = x * scale;
                 }
+            }
+            let totals = weigh(isa, &queries, tokens, scratch);
+            for (half, values) in scratch.values.chunks_exact(tokens * LANES).enumerate() {
+                let sums = tile_product(isa, &scratch.shares, values);
                 for (n, (sum, total)) in sums.iter().zip(totals).enumerate() {
                     let out = &mut result[token(n) * width + head * HEAD + half * LANES..][..LANES];
                     for (out, sum) in out.iter_mut().zip(sum) {
@@ -89,15 +81,11 @@ fn plain(qkv: &[f32], width: usize, scratch: &mut Scratch, result: &mut Vec<f32>
 
 /// Leaves in `shares` how much each query of a tile attends to each token, up to a factor: the
 /// totals to divide by.
-#[inline(always)]
-fn weigh(queries: &[[f32; TILE]; HEAD], tokens: usize, scratch: &mut Scratch) -> [f32; TILE] {
+fn weigh(isa: Isa, queries: &[f32; HEAD * TILE], tokens: usize, scratch: &mut Scratch) -> [f32; TILE] {
     let Scratch { keys, scores, shares, .. } = scratch;
     let padded = scores.len() / TILE;
-    for (chunk, keys) in keys.as_chunks::<{ HEAD * LANES }>().0.iter().enumerate() {
-        let mut sums = [[0.0f32; LANES]; TILE];
-        for (row, query) in keys.as_chunks().0.iter().zip(queries) {
-            accumulate(&mut sums, query, row);
-        }
+    for (chunk, keys) in keys.chunks_exact(HEAD * LANES).enumerate() {
+        let sums = tile_product(isa, queries, keys);
         for (n, sum) in sums.iter().enumerate() {
             scores[n * padded + chunk * LANES..][..LANES].copy_from_slice(sum);
         }
@@ -105,7 +93,7 @@ fn weigh(queries: &[[f32; TILE]; HEAD], tokens: usize, scratch: &mut Scratch) ->
     let mut totals = [0.0; TILE];
     for (n, (row, total)) in scores.chunks_exact_mut(padded).zip(&mut totals).enumerate() {
         let row = &mut row[..tokens];
-        *total = soften(row);
+        soften(isa, row, total);
         for (share, score) in shares[n..].iter_mut().step_by(TILE).zip(row) {
             *share = *score;
         }
@@ -113,23 +101,18 @@ fn weigh(queries: &[[f32; TILE]; HEAD], tokens: usize, scratch: &mut Scratch) ->
     totals
 }
 
-/// `sums[n] += factors[n] · row` for a tile.
-#[inline(always)]
-fn accumulate(sums: &mut [[f32; LANES]; TILE], factors: &[f32; TILE], row: &[f32; LANES]) {
-    for (sum, factor) in sums.iter_mut().zip(factors) {
-        // As a value, not in place: this is what compilers keep in a register.
-        *sum = std::array::from_fn(|lane| sum[lane] + factor * row[lane]);
-    }
+per_isa! {
+    /// Replaces scores by e^(score − largest), and leaves their sum in `total`.
+    fn soften(scores: &mut [f32], total: &mut f32) = soften_plain
 }
 
-/// Replaces scores by e^(score − largest); their sum.
 #[inline(always)]
-fn soften(scores: &mut [f32]) -> f32 {
+fn soften_plain(scores: &mut [f32], total: &mut f32) {
     let largest = fold(scores, f32::MIN, |a, b| if a > b { a } else { b });
     for score in scores.iter_mut() {
         *score = exp(*score - largest);
     }
-    fold(scores, 0.0, |a, b| a + b)
+    *total = fold(scores, 0.0, |a, b| a + b);
 }
 
 /// Folds in sixteen lanes and then across them: one long chain would wait on every step.

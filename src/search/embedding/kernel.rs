@@ -143,37 +143,44 @@ mod x86 {
         for tile in tiles(blocks, x, tokens) {
             // Two blocks share what is read of a token.
             for pair in 0..blocks.outputs / (2 * LANES) {
-                let mut sums = [[_mm512_setzero_ps(); TILE]; 2];
+                let (left, right) = (2 * pair, 2 * pair + 1);
+                let mut left_sums = [_mm512_setzero_ps(); TILE];
+                let mut right_sums = left_sums;
                 for group in 0..groups {
-                    let at = [0, 1].map(|n| (2 * pair + n) * groups + group);
-                    // SAFETY: `at` is below the number of groups of all blocks, and each tile
-                    // pointer has `inputs` bytes and `groups` scales behind it.
+                    let (left, right) = (left * groups + group, right * groups + group);
+                    // SAFETY: `left` and `right` are below the number of groups of all blocks, and
+                    // each tile pointer has `inputs` bytes and `groups` scales behind it.
                     unsafe {
-                        let weights = at.map(|at| blocks.weights.as_ptr().add(at * GROUP_BYTES));
-                        let mut dots = at.map(|at| {
-                            [_mm512_loadu_si512(blocks.corrections.as_ptr().add(at * LANES).cast()); TILE]
-                        });
+                        let left_weights = blocks.weights.as_ptr().add(left * GROUP_BYTES);
+                        let right_weights = blocks.weights.as_ptr().add(right * GROUP_BYTES);
+                        let corrections = blocks.corrections.as_ptr();
+                        let mut left_dots = [_mm512_loadu_si512(corrections.add(left * LANES).cast()); TILE];
+                        let mut right_dots =
+                            [_mm512_loadu_si512(corrections.add(right * LANES).cast()); TILE];
                         for step in 0..GROUP / QUAD {
-                            let weight =
-                                weights.map(|w| _mm512_loadu_si512(w.add(step * LANES * QUAD).cast()));
-                            for (n, bytes) in tile.bytes.iter().enumerate() {
-                                let quad =
-                                    bytes.add(group * GROUP + step * QUAD).cast::<i32>().read_unaligned();
-                                let quads = _mm512_set1_epi32(quad);
-                                dots[0][n] = _mm512_dpbusd_epi32(dots[0][n], quads, weight[0]);
-                                dots[1][n] = _mm512_dpbusd_epi32(dots[1][n], quads, weight[1]);
+                            let left = _mm512_loadu_si512(left_weights.add(step * LANES * QUAD).cast());
+                            let right = _mm512_loadu_si512(right_weights.add(step * LANES * QUAD).cast());
+                            for n in 0..TILE {
+                                let quad = tile.bytes[n].add(group * GROUP + step * QUAD);
+                                let quads = _mm512_set1_epi32(quad.cast::<i32>().read_unaligned());
+                                left_dots[n] = _mm512_dpbusd_epi32(left_dots[n], quads, left);
+                                right_dots[n] = _mm512_dpbusd_epi32(right_dots[n], quads, right);
                             }
                         }
-                        for ((sums, dots), at) in sums.iter_mut().zip(dots).zip(at) {
-                            let scale = _mm512_loadu_ps(blocks.scales.as_ptr().add(at * LANES));
-                            for ((sum, dot), x_scale) in sums.iter_mut().zip(dots).zip(tile.scales) {
-                                let both = _mm512_mul_ps(scale, _mm512_set1_ps(*x_scale.add(group)));
-                                *sum = _mm512_add_ps(*sum, _mm512_mul_ps(_mm512_cvtepi32_ps(dot), both));
-                            }
+                        let left_scale = _mm512_loadu_ps(blocks.scales.as_ptr().add(left * LANES));
+                        let right_scale = _mm512_loadu_ps(blocks.scales.as_ptr().add(right * LANES));
+                        for n in 0..TILE {
+                            let scale = _mm512_set1_ps(*tile.scales[n].add(group));
+                            let whole = _mm512_cvtepi32_ps(left_dots[n]);
+                            let product = _mm512_mul_ps(whole, _mm512_mul_ps(left_scale, scale));
+                            left_sums[n] = _mm512_add_ps(left_sums[n], product);
+                            let whole = _mm512_cvtepi32_ps(right_dots[n]);
+                            let product = _mm512_mul_ps(whole, _mm512_mul_ps(right_scale, scale));
+                            right_sums[n] = _mm512_add_ps(right_sums[n], product);
                         }
                     }
                 }
-                for (sums, block) in sums.iter().zip([2 * pair, 2 * pair + 1]) {
+                for (sums, block) in [(&left_sums, left), (&right_sums, right)] {
                     // SAFETY: `bias` has `outputs` entries.
                     let bias = unsafe { _mm512_loadu_ps(blocks.bias.as_ptr().add(block * LANES)) };
                     for (n, sum) in sums.iter().enumerate().take(tile.count) {

@@ -8,6 +8,7 @@ mod kernel;
 mod linear;
 mod math;
 mod quantize;
+mod tile;
 mod weights;
 mod wordpiece;
 
