@@ -6,8 +6,8 @@ use tantivy::tokenizer::{
     TextAnalyzer, Token, TokenStream, Tokenizer,
 };
 
-/// Changes whenever the same text comes to other terms.
-pub const VERSION: &str = "a2";
+/// Changes whenever the same text comes to other terms, or to another lexical index of them.
+pub const VERSION: &str = "a3";
 
 /// Longest term, in bytes. What is longer is noise, and tantivy's limit is not much above.
 const MAX_TERM: usize = 128;

@@ -1,4 +1,5 @@
-//! BM25 (k1 = 1.2, b = 0.75) over passages, by tantivy.
+//! BM25 (k1 = 1.2, b = 0.75) over passages, by tantivy. A passage is scored half by itself and half
+//! by itself with what stands around it: a document that was cut is still about what it is about.
 
 use std::path::Path;
 
@@ -6,7 +7,7 @@ use tantivy::{
     Index, IndexReader, ReloadPolicy, TantivyDocument,
     collector::TopDocs,
     directory::{MmapDirectory, RamDirectory},
-    query::{BooleanQuery, Occur, Query, TermQuery},
+    query::{BooleanQuery, BoostQuery, Occur, Query, TermQuery},
     schema::{Field, IndexRecordOption, NumericOptions, Schema, TextFieldIndexing, TextOptions},
     tokenizer::TextAnalyzer,
 };
@@ -22,7 +23,11 @@ const MAX_TERMS: usize = 64;
 /// Memory for building an index, in bytes; enough for one segment of any corpus meant for it.
 const BUILD_MEMORY: usize = 64 << 20;
 
+/// Share of a passage's score that its surroundings have a say in.
+const CONTEXT_WEIGHT: f32 = 0.5;
+
 const BODY: &str = "body";
+const CONTEXT: &str = "context";
 const ORDINAL: &str = "ordinal";
 const ANALYZER: &str = "askback";
 
@@ -31,7 +36,24 @@ pub struct LexicalIndex {
     reader: IndexReader,
     analyzer: TextAnalyzer,
     body: Field,
+    context: Field,
     documents: u64,
+}
+
+/// A text to index, and what stands around it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InContext {
+    /// The text.
+    pub text: String,
+    /// The text with its surroundings, if it has any.
+    pub context: Option<String>,
+}
+
+impl InContext {
+    /// A text that stands alone.
+    pub fn alone(text: &str) -> Self {
+        Self { text: text.to_owned(), context: None }
+    }
 }
 
 /// A query's terms, told apart by whether any passage has them.
@@ -44,8 +66,7 @@ pub struct QueryTerms {
 }
 
 impl LexicalIndex {
-    /// Builds an index of `texts`, each known by its place in the iteration, in the folder
-    /// `at` (made if missing), or in memory without one.
+    /// Builds an index of texts without surroundings: see [`LexicalIndex::build_in_context`].
     ///
     /// # Errors
     /// If the folder cannot be written.
@@ -54,13 +75,28 @@ impl LexicalIndex {
         language: Language,
         texts: impl Iterator<Item = impl AsRef<str>>,
     ) -> Result<Self, SearchError> {
+        Self::build_in_context(at, language, texts.map(|text| InContext::alone(text.as_ref())))
+    }
+
+    /// Builds an index of `texts`, each known by its place in the iteration, in the folder
+    /// `at` (made if missing), or in memory without one.
+    ///
+    /// # Errors
+    /// If the folder cannot be written.
+    pub fn build_in_context(
+        at: Option<&Path>,
+        language: Language,
+        texts: impl Iterator<Item = InContext>,
+    ) -> Result<Self, SearchError> {
         let failed = |error: tantivy::TantivyError| SearchError::of("building the lexical index", error);
         let mut schema = Schema::builder();
         let indexing = TextFieldIndexing::default()
             .set_tokenizer(ANALYZER)
             .set_index_option(IndexRecordOption::WithFreqs)
             .set_fieldnorms(true);
-        let body = schema.add_text_field(BODY, TextOptions::default().set_indexing_options(indexing));
+        let options = TextOptions::default().set_indexing_options(indexing);
+        let body = schema.add_text_field(BODY, options.clone());
+        let context = schema.add_text_field(CONTEXT, options);
         let ordinal = schema.add_u64_field(ORDINAL, NumericOptions::default().set_fast());
         let schema = schema.build();
         let settings = tantivy::IndexSettings::default();
@@ -79,7 +115,8 @@ impl LexicalIndex {
         let mut writer = index.writer_with_num_threads::<TantivyDocument>(1, BUILD_MEMORY).map_err(failed)?;
         for (n, text) in texts.enumerate() {
             let mut document = TantivyDocument::default();
-            document.add_text(body, text.as_ref());
+            document.add_text(body, &text.text);
+            document.add_text(context, text.context.as_deref().unwrap_or(&text.text));
             document.add_u64(ordinal, n as u64);
             writer.add_document(document).map_err(failed)?;
         }
@@ -109,10 +146,11 @@ impl LexicalIndex {
     fn over(index: Index, language: Language) -> Result<Self, SearchError> {
         let failed = |error: tantivy::TantivyError| SearchError::of("opening the lexical index", error);
         let body = index.schema().get_field(BODY).map_err(failed)?;
+        let context = index.schema().get_field(CONTEXT).map_err(failed)?;
         let reader: IndexReader =
             index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into().map_err(failed)?;
         let documents = reader.searcher().num_docs();
-        Ok(Self { reader, analyzer: analysis::analyzer(language), body, documents })
+        Ok(Self { reader, analyzer: analysis::analyzer(language), body, context, documents })
     }
 
     /// Passages held.
@@ -184,10 +222,13 @@ impl LexicalIndex {
         let clauses = terms
             .known
             .iter()
-            .map(|(term, _)| {
-                let term = tantivy::Term::from_field_text(self.body, &term.text);
-                let query: Box<dyn Query> = Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs));
-                (Occur::Should, query)
+            .flat_map(|(term, _)| {
+                [(self.body, 1.0 - CONTEXT_WEIGHT), (self.context, CONTEXT_WEIGHT)].map(|(field, weight)| {
+                    let term = tantivy::Term::from_field_text(field, &term.text);
+                    let query = Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs));
+                    let query: Box<dyn Query> = Box::new(BoostQuery::new(query, weight));
+                    (Occur::Should, query)
+                })
             })
             .collect();
         let searcher = self.reader.searcher();

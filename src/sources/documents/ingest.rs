@@ -210,8 +210,9 @@ impl Ingest<'_> {
             fs::remove_dir_all(&folder)
                 .map_err(|error| SourceError::internal("clearing a leftover index", error))?;
         }
-        let lexical = LexicalIndex::build(Some(&folder), self.settings.analysis(), texts(&draft.documents))
-            .map_err(failed)?;
+        let lexical =
+            LexicalIndex::build_in_context(Some(&folder), self.settings.analysis(), texts(&draft.documents))
+                .map_err(failed)?;
         let mut version = Version::assemble(
             pinned,
             Calibration::pooled("not calibrated yet"),

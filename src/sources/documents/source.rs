@@ -139,7 +139,7 @@ impl Inner {
         let alone = lock(&self.folder).ok();
         let at =
             alone.as_ref().filter(|_| !folder.exists() || fs::remove_dir_all(folder).is_ok()).map(|_| folder);
-        LexicalIndex::build(at, language, texts(documents))
+        LexicalIndex::build_in_context(at, language, texts(documents))
             .map_err(|error| SourceError::internal("building the lexical index anew", error))
     }
 

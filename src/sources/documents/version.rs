@@ -12,7 +12,7 @@ use crate::{
         dense::{ByteVector, DenseIndex},
         embedder::Embedder,
         hybrid::HybridIndex,
-        lexical::LexicalIndex,
+        lexical::{InContext, LexicalIndex},
     },
     sources::{Hit, Provenance, Reference, Trust},
     store::{Documents, Pinned, StoredDocument, StoredPassage, TextHash},
@@ -51,11 +51,24 @@ pub(super) fn indexed_text(document: &StoredDocument, passage: &StoredPassage) -
     chunking::indexed_text(&document.title, &chunk)
 }
 
-/// What is indexed of all passages, in the order of a version's ordinals.
-pub(super) fn texts(documents: &Documents) -> impl Iterator<Item = String> {
-    documents
-        .values()
-        .flat_map(|document| document.passages.iter().map(move |passage| indexed_text(document, passage)))
+/// What is indexed of all passages, in the order of a version's ordinals. The surroundings of a
+/// passage are the passage before it and the one after it.
+pub(super) fn texts(documents: &Documents) -> impl Iterator<Item = InContext> {
+    documents.values().flat_map(|document| {
+        let passages = &document.passages;
+        passages.iter().enumerate().map(move |(n, passage)| {
+            let around =
+                passages.iter().enumerate().skip(n.saturating_sub(1)).take(if n == 0 { 2 } else { 3 });
+            let context = (passages.len() > 1).then(|| {
+                let others = around.filter(|(other, _)| *other != n).map(|(_, other)| other.text.as_str());
+                std::iter::once(indexed_text(document, passage).as_str())
+                    .chain(others)
+                    .collect::<Vec<_>>()
+                    .join("\n")
+            });
+            InContext { text: indexed_text(document, passage), context }
+        })
+    })
 }
 
 impl Version {
