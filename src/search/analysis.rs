@@ -151,6 +151,8 @@ pub struct Term {
     pub text: String,
     /// As first written.
     pub surface: String,
+    /// How often it occurs in the text.
+    pub count: u32,
 }
 
 /// The analyser of one language, as tantivy uses it.
@@ -176,11 +178,12 @@ pub fn terms(analyzer: &TextAnalyzer, text: &str, limit: usize) -> Vec<Term> {
     let mut terms: Vec<Term> = Vec::new();
     while terms.len() < limit && stream.advance() {
         let token = stream.token();
-        if terms.iter().any(|term| term.text == token.text) {
+        if let Some(term) = terms.iter_mut().find(|term| term.text == token.text) {
+            term.count = term.count.saturating_add(1);
             continue;
         }
         let surface = text.get(token.offset_from..token.offset_to).unwrap_or(&token.text).to_owned();
-        terms.push(Term { text: token.text.clone(), surface });
+        terms.push(Term { text: token.text.clone(), surface, count: 1 });
     }
     terms
 }
