@@ -1,6 +1,7 @@
 //! `askback evaluate`: how well retrieval and the gate do on labelled queries.
 
 use std::{
+    collections::{BTreeMap, BTreeSet},
     fs,
     path::{Path, PathBuf},
 };
@@ -149,23 +150,27 @@ struct Traced {
 }
 
 fn judge(inspector: &Inspector, queries: &[GateQuery]) -> Result<Vec<Traced>, CliError> {
-    let texts: Vec<&str> = queries.iter().map(|query| query.text.as_str()).collect();
-    let full: Vec<&str> = queries.iter().map(|query| query.full.as_deref().unwrap_or(&query.text)).collect();
+    let full = |query: &GateQuery| query.full.clone().unwrap_or_else(|| query.text.clone());
+    // Several are degraded from one query: each text is searched for once.
+    let texts: BTreeSet<String> =
+        queries.iter().flat_map(|query| [query.text.clone(), full(query)]).collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let seen: BTreeMap<&str, Seen> = texts.iter().copied().zip(look(inspector, &texts)?).collect();
     let ndcg = |query: &GateQuery, seen: &Seen| {
         let relevant: Relevance = query.relevant.iter().map(|id| (id.clone(), 1.0)).collect();
         metrics::ndcg(&seen.hybrid, &relevant, 10)
     };
-    let answered = look(inspector, &full)?;
-    let traced = queries.iter().zip(look(inspector, &texts)?).zip(answered).map(|((query, seen), full)| {
+    let traced = queries.iter().filter_map(|query| {
+        let (seen, answered) = (seen.get(query.text.as_str())?, seen.get(full(query).as_str())?);
         let judged = Judged {
             kind: query.kind,
             has_relevant: !query.relevant.is_empty(),
-            ndcg: ndcg(query, &seen),
-            ndcg_full: ndcg(query, &full),
+            ndcg: ndcg(query, seen),
+            ndcg_full: ndcg(query, answered),
             asked: seen.verdict.ask.is_some(),
             confidence: f64::from(seen.verdict.confidence),
         };
-        Traced { judged, seen }
+        Some(Traced { judged, seen: seen.clone() })
     });
     Ok(traced.collect())
 }
