@@ -1,5 +1,7 @@
 //! Calibrating a source on command, with labels and without, and when it is calibrated again.
 
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "helpers of tests, too")]
+
 use std::sync::Arc;
 
 use askback::{
