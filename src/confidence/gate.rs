@@ -170,7 +170,8 @@ pub fn decide(signals: &Signals, assessment: &Assessment, policy: impl Into<Poli
         });
     let least = labelled.unwrap_or_else(|| policy.least_confidence());
     let doubtful = assessment.confidence < least;
-    let counts = labelled.is_none() || doubtful;
+    // At high confidence nothing counts, whatever was set by hand.
+    let counts = (labelled.is_none() || doubtful) && assessment.confidence < HIGH;
     let foreign = counts && assessment.p_ooc > t_ooc;
     let missing = counts && assessment.p_miss > t_miss;
     let empty = signals.lexical_hits == 0 && signals.dense_hits == 0;
@@ -325,10 +326,20 @@ mod tests {
 
     proptest! {
         #[test]
-        fn never_asks_when_highly_confident(p_ooc in 0.0_f32..=1.0, p_miss in 0.0_f32..=1.0, t_ooc in 0.5_f32..1.0) {
-            let assessment = Assessment { t_ooc, ..assessment(p_ooc, p_miss) };
+        fn never_asks_when_highly_confident(
+            p_ooc in 0.0_f32..=1.0,
+            p_miss in 0.0_f32..=1.0,
+            t_ooc in 0.5_f32..1.0,
+            refitted in prop::option::of((0.0_f32..=1.0, 0.0_f32..=HIGH)),
+            by_hand in prop::option::of((MIN_THRESHOLD..=1.0, MIN_THRESHOLD..=1.0)),
+        ) {
+            let plain = Assessment { t_ooc, ..assessment(p_ooc, p_miss) };
+            let assessment = refitted.map_or(plain, |(confidence, least)| {
+                Assessment { confidence, least: Some([least; 3]), ..plain }
+            });
             for profile in [Profile::Eager, Profile::Balanced, Profile::Reserved] {
-                let verdict = decide(&signals(0.0, 5, 0.0, 1), &assessment, profile);
+                let (t_miss, t_ooc) = by_hand.unzip();
+                let verdict = decide(&signals(0.0, 5, 0.0, 1), &assessment, Policy { profile, t_miss, t_ooc });
                 prop_assert!(verdict.level != Level::High || verdict.ask.is_none());
                 prop_assert_eq!(verdict.ask.is_some(), !verdict.crossed.is_empty());
             }
