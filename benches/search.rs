@@ -6,7 +6,7 @@
 use std::{hint::black_box, sync::Arc};
 
 use askback::{
-    config::{Card, SourceClarify, SourceConfig},
+    config::SourceConfig,
     random::Rng,
     search::{
         analysis::Language,
@@ -90,15 +90,8 @@ fn open(criterion: &mut Criterion) {
     let records: Vec<String> =
         texts().iter().enumerate().map(|(n, text)| json!({"_id": n, "text": text}).to_string()).collect();
     std::fs::write(files.path().join("corpus.jsonl"), records.join("\n")).expect("there is room");
-    let config = SourceConfig {
-        slug: "bench".to_owned(),
-        kind: Kind::named("documents").expect("it is registered"),
-        name: "Bench".to_owned(),
-        description: String::new(),
-        card: Card::default(),
-        clarify: SourceClarify::default(),
-        settings: json!({"path": files.path()}).as_object().cloned().unwrap_or_default(),
-    };
+    let settings = json!({"path": files.path()}).as_object().cloned().unwrap_or_default();
+    let config = SourceConfig::new("bench", Kind::named("documents").expect("it is registered"), settings);
     let configs = [config];
     let surroundings = Surroundings::new(data.path().to_owned(), Arc::new(Random));
     let runtime = tokio::runtime::Runtime::new().expect("threads can be started");

@@ -11,7 +11,13 @@ use clap::Args;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{CliError, ingest::entry, progress::Bar, say, start::open};
+use super::{
+    CliError,
+    ingest::entry,
+    progress::{Bar, log_beside_bar},
+    say,
+    start::open,
+};
 use crate::{
     confidence::{
         Calibration,
@@ -20,7 +26,6 @@ use crate::{
     },
     config::Settings,
     sources::{CalibrateRequest, LabelChange},
-    telemetry,
 };
 
 /// Calibrate a source anew; with labels, so that at most a chosen share of good questions is asked about.
@@ -45,9 +50,8 @@ pub(super) struct Calibrate {
 
 const FALSE_ASKS: f64 = 0.03;
 
-pub(super) async fn run(arguments: Calibrate, mut settings: Settings) -> Result<(), CliError> {
-    settings.log.level = format!("warn,{}", settings.log.level.replace("info", "warn"));
-    telemetry::init(&settings.log).map_err(CliError::Usage)?;
+pub(super) async fn run(arguments: Calibrate, settings: Settings) -> Result<(), CliError> {
+    log_beside_bar(&settings.log)?;
     if let Some(share) = arguments.false_asks
         && !(share > 0.0 && share <= 0.5)
     {

@@ -11,8 +11,8 @@ use serde_json::json;
 
 use super::{CliError, complain, progress::Bar, say, start};
 use crate::{
-    confidence::gate::Profile,
-    config::{self, Card, Settings, SourceClarify, SourceConfig},
+    confidence::{Profile, Verdict},
+    config::{self, Settings, SourceConfig},
     evaluation::{
         Report,
         dataset::{self, GateQuery, Query, Relevance},
@@ -75,16 +75,16 @@ fn evaluate(arguments: &Evaluate, settings: Option<&Settings>) -> Result<(), Cli
     let inspector = open(&arguments.corpus, data_dir, settings)?;
 
     let found = search(&inspector, &queries)?;
-    let judged = gate_queries.as_ref().map(|queries| judge(&inspector, queries)).transpose()?;
-    let report = Report {
-        retrieval: retrieval::measure(&found),
-        gate: judged.as_ref().map(|traced| gate::measure(&verdicts(traced))),
-    };
-    if let (Some(traced), Some(folder)) = (&judged, &arguments.plots) {
-        plot(folder, &verdicts(traced))?;
-    }
-    if let (Some(traced), Some(queries), Some(file)) = (&judged, &gate_queries, &arguments.trace) {
-        write(file, &trace(queries, traced))?;
+    let mut report = Report { retrieval: retrieval::measure(&found), gate: None };
+    if let Some(queries) = &gate_queries {
+        let (judged, verdicts) = judge(&inspector, queries)?;
+        report.gate = Some(gate::measure(&judged));
+        if let Some(folder) = &arguments.plots {
+            plot(folder, &judged)?;
+        }
+        if let Some(file) = &arguments.trace {
+            write(file, &trace(queries, &judged, &verdicts))?;
+        }
     }
     if arguments.json {
         let text = serde_json::to_string(&report).map_err(|error| CliError::failed("writing JSON", error))?;
@@ -100,15 +100,8 @@ fn open(corpus: &Path, data_dir: &Path, settings: Option<&Settings>) -> Result<I
     let kind =
         Kind::named("documents").ok_or_else(|| CliError::Failed("there is no kind documents".to_owned()))?;
     let file = corpus.join("corpus.jsonl");
-    let config = SourceConfig {
-        slug: "evaluated".to_owned(),
-        kind,
-        name: "evaluated corpus".to_owned(),
-        description: String::new(),
-        card: Card::default(),
-        clarify: SourceClarify::default(),
-        settings: json!({ "path": file }).as_object().cloned().unwrap_or_default(),
-    };
+    let own = json!({ "path": file }).as_object().cloned().unwrap_or_default();
+    let config = SourceConfig::new("evaluated", kind, own);
     let surroundings = Surroundings { data_dir: data_dir.to_owned(), ..start::surroundings(settings)? };
     let failed = |error| CliError::failed("indexing the corpus", error);
     let inspector = Inspector::open(&config, &surroundings).map_err(failed)?;
@@ -143,53 +136,41 @@ fn search(inspector: &Inspector, queries: &[Query]) -> Result<Vec<(Relevance, Ra
     Ok(queries.iter().map(|query| query.relevant.clone()).zip(rankings).collect())
 }
 
-/// A gate query's outcome, and what it was seen by.
-struct Traced {
-    judged: Judged,
-    seen: Seen,
-}
-
-fn judge(inspector: &Inspector, queries: &[GateQuery]) -> Result<Vec<Traced>, CliError> {
-    let full = |query: &GateQuery| query.full.clone().unwrap_or_else(|| query.text.clone());
+/// What became of each gate query, and the verdict on it.
+fn judge(inspector: &Inspector, queries: &[GateQuery]) -> Result<(Vec<Judged>, Vec<Verdict>), CliError> {
     // Several are degraded from one query: each text is searched for once.
-    let texts: BTreeSet<String> =
-        queries.iter().flat_map(|query| [query.text.clone(), full(query)]).collect();
-    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let texts: BTreeSet<&str> =
+        queries.iter().flat_map(|query| [query.text.as_str(), query.full()]).collect();
+    let texts: Vec<&str> = texts.into_iter().collect();
     let seen: BTreeMap<&str, Seen> = texts.iter().copied().zip(look(inspector, &texts)?).collect();
-    let ndcg = |query: &GateQuery, seen: &Seen| {
+    let judged = queries.iter().filter_map(|query| {
         let relevant: Relevance = query.relevant.iter().map(|id| (id.clone(), 1.0)).collect();
-        metrics::ndcg(&seen.hybrid, &relevant, 10)
-    };
-    let traced = queries.iter().filter_map(|query| {
-        let (seen, answered) = (seen.get(query.text.as_str())?, seen.get(full(query).as_str())?);
+        let ndcg = |seen: &Seen| metrics::ndcg(&seen.hybrid, &relevant, 10);
+        let (seen, answered) = (seen.get(query.text.as_str())?, seen.get(query.full())?);
         let judged = Judged {
             kind: query.kind,
-            has_relevant: !query.relevant.is_empty(),
-            ndcg: ndcg(query, seen),
-            ndcg_full: ndcg(query, answered),
+            has_relevant: !relevant.is_empty(),
+            ndcg: ndcg(seen),
+            ndcg_full: ndcg(answered),
             asked: seen.verdict.ask.is_some(),
             confidence: f64::from(seen.verdict.confidence),
         };
-        Some(Traced { judged, seen: seen.clone() })
+        Some((judged, seen.verdict.clone()))
     });
-    Ok(traced.collect())
+    Ok(judged.unzip())
 }
 
-fn verdicts(traced: &[Traced]) -> Vec<Judged> {
-    traced.iter().map(|traced| traced.judged.clone()).collect()
-}
-
-fn trace(queries: &[GateQuery], traced: &[Traced]) -> String {
+fn trace(queries: &[GateQuery], judged: &[Judged], verdicts: &[Verdict]) -> String {
     queries
         .iter()
-        .zip(traced)
-        .map(|(query, Traced { judged, seen })| {
+        .zip(judged.iter().zip(verdicts))
+        .map(|(query, (judged, verdict))| {
             let line = json!({
                 "kind": query.kind,
                 "text": query.text,
                 "ndcg10": judged.ndcg,
                 "asked": judged.asked,
-                "verdict": seen.verdict,
+                "verdict": verdict,
             });
             format!("{line}\n")
         })

@@ -5,11 +5,16 @@ use std::sync::Arc;
 use clap::Args;
 use serde_json::json;
 
-use super::{CliError, complain, progress::Bar, say, start::open};
+use super::{
+    CliError, complain,
+    progress::{Bar, log_beside_bar},
+    say,
+    start::open,
+};
 use crate::{
     config::Settings,
     sources::registry::{Entry, Registry},
-    telemetry, text,
+    text,
 };
 
 /// Bring the sources' indexes up to date.
@@ -22,10 +27,8 @@ pub(super) struct Ingest {
     json: bool,
 }
 
-pub(super) async fn run(arguments: Ingest, mut settings: Settings) -> Result<(), CliError> {
-    // The bar shows what the log would say.
-    settings.log.level = format!("warn,{}", settings.log.level.replace("info", "warn"));
-    telemetry::init(&settings.log).map_err(CliError::Usage)?;
+pub(super) async fn run(arguments: Ingest, settings: Settings) -> Result<(), CliError> {
+    log_beside_bar(&settings.log)?;
     let registry = open(&settings)?;
     let entries: Vec<&Entry> = if arguments.sources.is_empty() {
         registry.entries().iter().collect()

@@ -7,7 +7,18 @@ use std::{
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::sources::{Progress, Stage};
+use super::CliError;
+use crate::{
+    config::Log,
+    sources::{Progress, Stage},
+    telemetry,
+};
+
+/// Starts logs beside a bar, which shows what they would say of progress.
+pub(super) fn log_beside_bar(log: &Log) -> Result<(), CliError> {
+    let level = format!("warn,{}", log.level.replace("info", "warn"));
+    telemetry::init(&Log { level, ..log.clone() }).map_err(CliError::Usage)
+}
 
 /// A bar on a terminal, nothing elsewhere (indicatif draws only where somebody looks).
 pub(super) struct Bar {

@@ -145,7 +145,7 @@ const OFF_VOCABULARY: f32 = 0.5;
 const INCOHERENT: f32 = -0.5;
 /// Clusters from which the hits are about different things.
 const MANY_CLUSTERS: u32 = 4;
-/// The cuts between levels. Above 0.6 no profile asks: eager asks from p_miss > 0.4 on.
+/// The cuts between levels. No profile asks from HIGH up.
 pub(super) const HIGH: f32 = 0.7;
 const MODERATE: f32 = 0.4;
 
@@ -162,12 +162,7 @@ pub fn decide(signals: &Signals, assessment: &Assessment, policy: impl Into<Poli
     let below = |signal, value: f32, threshold: f32| Crossing { signal, value, threshold, above: false };
     let (t_ooc, t_miss) = (policy.t_ooc.unwrap_or(assessment.t_ooc), policy.t_miss());
     let by_hand = policy.t_ooc.is_some() || policy.t_miss.is_some();
-    let labelled =
-        assessment.least.filter(|_| !by_hand).map(|[eager, balanced, reserved]| match policy.profile {
-            Profile::Eager => eager,
-            Profile::Balanced => balanced,
-            Profile::Reserved => reserved,
-        });
+    let labelled = assessment.least.filter(|_| !by_hand).map(|least| policy.profile.of(least));
     let least = labelled.unwrap_or_else(|| policy.least_confidence());
     let doubtful = assessment.confidence < least;
     // At high confidence nothing counts, whatever was set by hand.

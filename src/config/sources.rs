@@ -42,6 +42,21 @@ pub struct SourceConfig {
     pub settings: Map<String, Value>,
 }
 
+impl SourceConfig {
+    /// A source with nothing but a name and its kind's own settings.
+    pub fn new(slug: &str, kind: Kind, settings: Map<String, Value>) -> Self {
+        Self {
+            slug: slug.to_owned(),
+            kind,
+            name: slug.to_owned(),
+            description: String::new(),
+            card: Card::default(),
+            clarify: SourceClarify::default(),
+            settings,
+        }
+    }
+}
+
 /// What an owner can say about a source. Everything is optional: what is missing is reported by
 /// `describe_source` as `completeness`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

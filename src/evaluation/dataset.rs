@@ -69,6 +69,13 @@ pub struct GateQuery {
     pub full: Option<String>,
 }
 
+impl GateQuery {
+    /// What the person behind it would answer: the query it was degraded from, or itself.
+    pub fn full(&self) -> &str {
+        self.full.as_deref().unwrap_or(&self.text)
+    }
+}
+
 #[derive(Deserialize)]
 struct QueryLine {
     #[serde(rename = "_id")]

@@ -12,7 +12,7 @@ use std::{
 };
 
 use askback::{
-    config::{Card, SourceClarify, SourceConfig},
+    config::SourceConfig,
     search::embedder::{EmbedError, Embedder},
     sources::{
         Budget, Candidates, ExpandRequest, Expansion, Quiet, Reference, Refreshed, SearchRequest, Source,
@@ -117,15 +117,8 @@ impl Bench {
     }
 
     pub(crate) fn open_with(&self, words: Arc<Words>) -> Opened {
-        let config = SourceConfig {
-            slug: "docs".to_owned(),
-            kind: Kind::named("documents").unwrap(),
-            name: "Documents".to_owned(),
-            description: String::new(),
-            card: Card::default(),
-            clarify: SourceClarify::default(),
-            settings: json!({"path": self.files.path()}).as_object().unwrap().clone(),
-        };
+        let settings = json!({"path": self.files.path()}).as_object().unwrap().clone();
+        let config = SourceConfig::new("docs", Kind::named("documents").unwrap(), settings);
         let surroundings = Surroundings::new(self.data.path().to_owned(), words);
         let registry = Registry::open(&[config], &surroundings);
         Opened(registry.get("docs").unwrap().source().unwrap())

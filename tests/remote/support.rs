@@ -9,7 +9,7 @@ use std::{
 };
 
 use askback::{
-    config::{Card, SourceClarify, SourceConfig},
+    config::SourceConfig,
     search::{
         remote::{
             EmbeddingOptions, Endpoint, RemoteEmbedding, RemoteReranker, RerankOptions, Secret, Transport,
@@ -100,15 +100,8 @@ impl Bench {
     }
 
     pub(crate) fn open_with(&self, options: EmbeddingOptions, reranker: Option<Arc<dyn Reranker>>) -> Opened {
-        let config = SourceConfig {
-            slug: "docs".to_owned(),
-            kind: Kind::named("documents").unwrap(),
-            name: "Documents".to_owned(),
-            description: String::new(),
-            card: Card::default(),
-            clarify: SourceClarify::default(),
-            settings: json!({"path": self.files.path()}).as_object().unwrap().clone(),
-        };
+        let settings = json!({"path": self.files.path()}).as_object().unwrap().clone();
+        let config = SourceConfig::new("docs", Kind::named("documents").unwrap(), settings);
         let embedding = embedding(options, self.data.path());
         let surroundings = Surroundings {
             data_dir: self.data.path().to_owned(),

@@ -18,9 +18,6 @@ pub trait Corpus {
     /// Passage `n` (`n < passages()`).
     fn passage(&self, n: usize) -> Option<CorpusPassage>;
 
-    /// Sketches of its passages and of its vocabulary.
-    fn outline(&self) -> Outline;
-
     /// The words of `text` that carry content, in order, as written, without stop words.
     fn content_words(&self, text: &str) -> Vec<String>;
 

@@ -1,6 +1,6 @@
 //! Learning what signals mean in a source, without labels, from queries of our own making.
 
-use super::{Calibration, Corpus, Probe, Seen, Sizes, miss_features, ooc_features, probes};
+use super::{Calibration, Corpus, Outline, Probe, Seen, Sizes, miss_features, ooc_features, probes};
 use crate::confidence::{
     logistic::Logistic,
     stats::{auroc, quantile, rounded},
@@ -26,6 +26,8 @@ pub struct Params {
     pub embedding: String,
     /// Recipe to record.
     pub recipe: String,
+    /// What the corpus is made of, to record.
+    pub outline: Outline,
 }
 
 impl Default for Params {
@@ -39,6 +41,7 @@ impl Default for Params {
             fitted_at: String::new(),
             embedding: String::new(),
             recipe: String::new(),
+            outline: Outline::default(),
         }
     }
 }
@@ -67,7 +70,7 @@ pub fn fit(
 ) -> Result<Calibration, String> {
     let stamp = |calibration: Calibration| Calibration {
         passages: corpus.passages(),
-        outline: corpus.outline(),
+        outline: params.outline.clone(),
         seed: params.seed,
         fitted_at: Some(params.fitted_at.clone()),
         embedding: Some(params.embedding.clone()),

@@ -10,7 +10,7 @@ use crate::confidence::{
 };
 
 /// Fewest labelled queries to learn from.
-pub const MIN_LABELLED: usize = 100;
+const MIN_LABELLED: usize = 100;
 
 /// Fewest failures, and successes, among them: a slope needs both.
 const MIN_OUTCOMES: usize = 5;
@@ -42,7 +42,7 @@ pub struct Labelled {
     /// From the logit of the label-free confidence to the probability of success (Platt, 1999).
     platt: Logistic,
     /// Confidence below which to ask: eager, balanced, reserved.
-    least: [f64; 3],
+    pub(super) least: [f64; 3],
     /// Labelled queries it was learnt from.
     pub queries: usize,
     /// How many of them found a right document among the first ten.
@@ -100,12 +100,7 @@ impl Labelled {
 
     /// The confidence below which a profile asks.
     pub fn least(&self, profile: Profile) -> f64 {
-        let [eager, balanced, reserved] = self.least;
-        match profile {
-            Profile::Eager => eager,
-            Profile::Balanced => balanced,
-            Profile::Reserved => reserved,
-        }
+        profile.of(self.least)
     }
 }
 

@@ -14,10 +14,10 @@ use serde::{Deserialize, Serialize};
 
 pub use corpus::{Corpus, CorpusPassage, Outline, Probe, Seen};
 pub use fit::{Params, fit};
-pub use labels::{Labelled, LabelledQuery, Labels, MIN_LABELLED};
+pub use labels::{Labelled, LabelledQuery, Labels};
 pub use sketch::Sketch;
 
-use super::{Signals, gate::Profile, logistic::Logistic};
+use super::{Signals, logistic::Logistic};
 
 /// What the signals of one (source, embedding, analyser) mean, learnt at ingest without labels.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -98,9 +98,7 @@ impl Calibration {
             t_ooc: self.t_ooc.map_or(f32::INFINITY, |t| t as f32),
             confidence: labelled
                 .map_or(confidence, |labelled| labelled.confidence(f64::from(confidence)) as f32),
-            least: labelled.map(|labelled| {
-                [Profile::Eager, Profile::Balanced, Profile::Reserved].map(|p| labelled.least(p) as f32)
-            }),
+            least: labelled.map(|labelled| labelled.least.map(|least| least as f32)),
         }
     }
 

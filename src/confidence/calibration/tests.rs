@@ -39,10 +39,6 @@ impl Corpus for Toy {
         })
     }
 
-    fn outline(&self) -> Outline {
-        Outline::default()
-    }
-
     fn content_words(&self, text: &str) -> Vec<String> {
         text.split_whitespace().map(|word| word.trim_end_matches('.').to_owned()).collect()
     }
@@ -130,10 +126,6 @@ fn failures_of_the_index_are_passed_on() {
         fn passage(&self, _: usize) -> Option<CorpusPassage> {
             Some(CorpusPassage { document: 0, title: "title".into(), text: "a text of some words".into() })
         }
-        fn outline(&self) -> Outline {
-            Outline::default()
-        }
-
         fn content_words(&self, text: &str) -> Vec<String> {
             text.split(' ').map(str::to_owned).collect()
         }

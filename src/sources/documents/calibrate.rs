@@ -22,7 +22,6 @@ const BATCH: usize = 64;
 /// A version under calibration.
 struct Calibrating<'a> {
     version: &'a Version,
-    outline: Outline,
 }
 
 /// Sketches of what a version is made of.
@@ -62,22 +61,24 @@ fn fingerprint(bytes: &[u8]) -> u64 {
         .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// Fits a calibration of `version`, and refits it to `labels` where there are any. Labels that
+/// Fits a calibration of `version`, whose [`outline`] is given, and refits it to `labels` where there are any. Labels that
 /// teach nothing (any more) leave it label-free, and the reason beside it.
 pub(super) fn calibrate(
     version: &Version,
+    outline: Outline,
     language: Option<Language>,
     labels: Option<&Labels>,
     now: &str,
     progress: &dyn Progress,
 ) -> Result<(Calibration, Option<String>), SourceError> {
     progress.step(Stage::Calibrate, 0, 0);
-    let corpus = Calibrating { version, outline: outline(version)? };
+    let corpus = Calibrating { version };
     let step = |done: usize, total: usize| progress.step(Stage::Calibrate, done as u64, total as u64);
     let params = Params {
         fitted_at: now.to_owned(),
         embedding: version.embedder.id().to_owned(),
         recipe: version.pinned.recipe.clone(),
+        outline,
         ..Params::default()
     };
     // Everyday queries in another language than the texts' would be foreign for the wrong reason.
@@ -144,10 +145,6 @@ impl Corpus for Calibrating<'_> {
             title: entry.document.title.clone(),
             text: passage.text.clone(),
         })
-    }
-
-    fn outline(&self) -> Outline {
-        self.outline.clone()
     }
 
     fn content_words(&self, text: &str) -> Vec<String> {

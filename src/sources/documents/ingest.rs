@@ -20,7 +20,10 @@ use super::{
     version::{Version, indexed_text, texts},
 };
 use crate::{
-    confidence::{Calibration, calibration::Labels},
+    confidence::{
+        Calibration,
+        calibration::{Labels, Outline},
+    },
     search::{analysis, dense::ByteVector, embedder::Embedder, lexical::LexicalIndex},
     sources::{CalibrateRequest, LabelChange, Progress, Refreshed, SourceError, Stage},
     store::{Activation, CorpusStore, Counts, Documents, Pinned, TextHash},
@@ -227,7 +230,7 @@ impl Ingest<'_> {
             .filter(|calibration| !calibration.is_stale(&outline, self.embedder.id(), &recipe));
         let calibration = match kept {
             Some(calibration) => calibration,
-            None => self.calibrate(&version, at)?,
+            None => self.calibrate(&version, outline, at)?,
         };
         version.pinned.calibration = serde_json::to_string(&calibration)
             .map_err(|error| SourceError::internal("writing the calibration", error))?;
@@ -235,10 +238,16 @@ impl Ingest<'_> {
         Ok(version)
     }
 
-    fn calibrate(&self, version: &Version, now: &str) -> Result<Calibration, SourceError> {
+    fn calibrate(&self, version: &Version, outline: Outline, now: &str) -> Result<Calibration, SourceError> {
         let labels = self.labels()?;
-        let (fitted, trouble) =
-            calibrate::calibrate(version, self.settings.language, labels.as_ref(), now, self.progress)?;
+        let (fitted, trouble) = calibrate::calibrate(
+            version,
+            outline,
+            self.settings.language,
+            labels.as_ref(),
+            now,
+            self.progress,
+        )?;
         if let Some(trouble) = trouble {
             tracing::warn!(
                 source = self.slug,
@@ -279,8 +288,14 @@ impl Ingest<'_> {
             },
         };
         let now = OffsetDateTime::now_utc().format(&Rfc3339).unwrap_or_default();
-        let (fitted, trouble) =
-            calibrate::calibrate(version, self.settings.language, labels.as_ref(), &now, self.progress)?;
+        let (fitted, trouble) = calibrate::calibrate(
+            version,
+            calibrate::outline(version)?,
+            self.settings.language,
+            labels.as_ref(),
+            &now,
+            self.progress,
+        )?;
         if let Some(trouble) = trouble {
             // Nothing has changed yet, and labels that teach nothing are not kept.
             return Err(SourceError::Unavailable(trouble));

@@ -57,16 +57,12 @@ pub(super) fn texts(documents: &Documents) -> impl Iterator<Item = InContext> {
     documents.values().flat_map(|document| {
         let passages = &document.passages;
         passages.iter().enumerate().map(move |(n, passage)| {
-            let around =
-                passages.iter().enumerate().skip(n.saturating_sub(1)).take(if n == 0 { 2 } else { 3 });
-            let context = (passages.len() > 1).then(|| {
-                let others = around.filter(|(other, _)| *other != n).map(|(_, other)| other.text.as_str());
-                std::iter::once(indexed_text(document, passage).as_str())
-                    .chain(others)
-                    .collect::<Vec<_>>()
-                    .join("\n")
-            });
-            InContext { text: indexed_text(document, passage), context }
+            let text = indexed_text(document, passage);
+            let around = [n.checked_sub(1), n.checked_add(1)].into_iter().flatten();
+            let around: Vec<&str> =
+                around.filter_map(|other| passages.get(other)).map(|other| other.text.as_str()).collect();
+            let context = (!around.is_empty()).then(|| format!("{text}\n{}", around.join("\n")));
+            InContext { text, context }
         })
     })
 }
