@@ -22,7 +22,7 @@ use crate::{
     confidence::{
         Calibration,
         calibration::{LabelledQuery, Labels},
-        gate::Profile,
+        gate::Policy,
     },
     config::Settings,
     sources::{CalibrateRequest, LabelChange},
@@ -75,12 +75,12 @@ pub(super) async fn run(arguments: Calibrate, settings: Settings) -> Result<(), 
     if arguments.json {
         say(&json!({"source": entry.slug(), "calibration": calibration}).to_string());
     } else {
-        show(entry.slug(), &calibration);
+        show(entry.slug(), &calibration, &entry.config().clarify.policy(settings.clarify.profile));
     }
     Ok(())
 }
 
-fn show(slug: &str, calibration: &Calibration) {
+fn show(slug: &str, calibration: &Calibration, policy: &Policy) {
     let sizes = calibration.sizes;
     if calibration.calibrated {
         say(&format!(
@@ -93,20 +93,25 @@ fn show(slug: &str, calibration: &Calibration) {
     if let Some(sep) = calibration.sep {
         say(&format!("  tells foreign queries from its own with AUROC {sep:.3}"));
     }
-    match &calibration.labelled {
-        None => {
-            let t_ooc = calibration.t_ooc.map_or("–".to_owned(), |t| format!("{t:.3}"));
-            say(&format!("  asks when p_ooc > {t_ooc} or p_miss > {:.2}", Profile::default().t_miss()));
-        }
-        Some(labelled) => say(&format!(
-            "  {} labelled queries, {} of them answerable: asks when confidence < {:.3}, for {:.1} % false asks (eager {:.3}, reserved {:.3})",
+    let by_hand = policy.t_ooc.is_some() || policy.t_miss.is_some();
+    if let Some(labelled) = &calibration.labelled {
+        say(&format!(
+            "  {} labelled queries, {} of them answerable, for {:.1} % false asks",
             labelled.queries,
             labelled.answerable,
-            labelled.least(Profile::Balanced),
             100.0 * labelled.false_asks,
-            labelled.least(Profile::Eager),
-            labelled.least(Profile::Reserved),
-        )),
+        ));
+    }
+    match &calibration.labelled {
+        Some(labelled) if !by_hand => {
+            say(&format!("  asks when confidence < {:.3}", labelled.least(policy.profile)));
+        }
+        _ => {
+            let t_ooc = policy.t_ooc.map(f64::from).or(calibration.t_ooc);
+            let foreign = t_ooc.map(|t_ooc| format!("p_ooc > {t_ooc:.3}, ")).unwrap_or_default();
+            let (t_miss, least) = (policy.t_miss(), policy.least_confidence());
+            say(&format!("  asks when {foreign}p_miss > {t_miss:.2} or confidence < {least:.2}"));
+        }
     }
     if let Some(note) = &calibration.note {
         say(&format!("  note: {note}"));
