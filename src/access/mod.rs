@@ -1,15 +1,5 @@
-//! Who is calling and what they may do.
+//! Who is calling and what they may do. Decides; stores nothing and speaks no protocol.
 
-/// The identity behind a call.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Caller {
-    /// Stable name: what sealed state is bound to.
-    pub subject: String,
-}
+mod caller;
 
-impl Caller {
-    /// The one caller there is while `auth.mode` is `none`.
-    pub fn anonymous() -> Self {
-        Self { subject: "anonymous".to_owned() }
-    }
-}
+pub use caller::{Caller, CallerKind, Scope};
