@@ -78,6 +78,7 @@ fn validate(merged: Value) -> Result<Settings, ConfigError> {
         rerank: raw.rerank.and_then(|rerank| rerank.validate(&mut problems)),
         clarify: raw.clarify.validate(&mut problems),
         auth: raw.auth,
+        access: raw.access.validate(&mut problems),
         log: raw.log,
         sources: sources::validate(raw.sources, &mut problems),
     };

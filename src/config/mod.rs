@@ -4,21 +4,25 @@
 //! the environment, refuses keys that do not exist, and turns the rest into validated [`Settings`]
 //! that are handed down as values. Nothing else reads the environment or the files.
 
+mod access;
 mod clarify;
 mod embedding;
 mod endpoint;
 mod keys;
 mod load;
 mod log;
+mod policy;
 mod problem;
 mod rerank;
 mod server;
 mod sources;
 
+pub use access::{AccessSettings, Inclusion, Webhook};
 pub use clarify::{Clarify, RawClarify, SourceClarify, StateKey};
 pub use embedding::{EmbeddingChoice, EmbeddingKind, RawEmbedding};
 pub use load::{PROFILE_VARIABLE, load};
 pub use log::{Format, Log};
+pub use policy::ContentRules;
 pub use problem::{ConfigError, Problem};
 pub use rerank::RawRerank;
 pub use server::{Auth, AuthMode, Data, RawServer, Server};
@@ -44,6 +48,8 @@ pub struct Settings {
     pub clarify: Clarify,
     /// Who may call.
     pub auth: Auth,
+    /// What callers are shown, and who is told when they ask for more.
+    pub access: AccessSettings,
     /// Logs.
     pub log: Log,
     /// The sources, in the order of the files.
@@ -60,6 +66,7 @@ struct RawSettings {
     rerank: Option<RawRerank>,
     clarify: RawClarify,
     auth: Auth,
+    access: access::RawAccess,
     log: Log,
     #[schemars(skip)]
     sources: Vec<serde_json::Map<String, serde_json::Value>>,

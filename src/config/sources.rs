@@ -5,8 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{Problem, SourceClarify, keys};
-use crate::sources::registry::Kind;
+use super::{ContentRules, Problem, SourceClarify, keys, policy::RawPolicy};
+use crate::{access::Policy, sources::registry::Kind};
 
 /// The keys every source has, as written.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -21,6 +21,8 @@ struct RawSource {
     card: Card,
     #[serde(default)]
     clarify: SourceClarify,
+    #[serde(default)]
+    policy: RawPolicy,
 }
 
 /// One source, validated as far as its kind allows without opening it.
@@ -38,6 +40,10 @@ pub struct SourceConfig {
     pub card: Card,
     /// Its own rules for asking back.
     pub clarify: SourceClarify,
+    /// Who may do what with it.
+    pub policy: Policy,
+    /// What is taken as content when it is written to.
+    pub content: ContentRules,
     /// The kind's own settings, still as written.
     pub settings: Map<String, Value>,
 }
@@ -52,6 +58,8 @@ impl SourceConfig {
             description: String::new(),
             card: Card::default(),
             clarify: SourceClarify::default(),
+            policy: Policy::default(),
+            content: ContentRules::default(),
             settings,
         }
     }
@@ -197,6 +205,8 @@ fn one(mut entry: Map<String, Value>, path: &str, problems: &mut Vec<Problem>) -
     }
     let before = problems.len();
     problems.extend(raw.clarify.problems().map(|(key, why)| Problem::new(keys::join(path, key), why)));
+    let (policy, content) =
+        raw.policy.validate(|key, why| problems.push(Problem::new(keys::join(path, key), why)));
     if problems.len() > before {
         return None;
     }
@@ -211,6 +221,8 @@ fn one(mut entry: Map<String, Value>, path: &str, problems: &mut Vec<Problem>) -
         description: raw.description,
         card: raw.card,
         clarify: raw.clarify,
+        policy,
+        content,
         settings,
     })
 }

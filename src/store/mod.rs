@@ -4,6 +4,8 @@
 mod corpus;
 mod embeddings;
 mod migrations;
+mod sqlite;
+pub mod state;
 
 use std::{path::Path, time::Duration};
 
@@ -14,6 +16,7 @@ pub use corpus::{
     TextHash,
 };
 pub use embeddings::EmbeddingStore;
+pub use sqlite::SqliteState;
 
 /// The store could not be used. The text is for logs.
 #[derive(Debug, thiserror::Error)]
