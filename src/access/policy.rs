@@ -242,4 +242,3 @@ impl Standing<'_> {
         Refusal::Denied { requestable: self.policy.requestable }
     }
 }
-

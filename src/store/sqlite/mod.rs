@@ -182,4 +182,3 @@ fn text_of(millis: i64) -> String {
 fn broken(what: impl std::fmt::Display) -> StoreError {
     StoreError(what.to_string())
 }
-
