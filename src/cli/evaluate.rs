@@ -4,6 +4,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use clap::Args;
@@ -25,6 +26,7 @@ use crate::{
         documents::{Inspector, Seen},
         registry::{Kind, Surroundings},
     },
+    store::SqliteState,
 };
 
 /// Measure retrieval, and the gate, on labelled queries in BEIR form.
@@ -102,7 +104,9 @@ fn open(corpus: &Path, data_dir: &Path, settings: Option<&Settings>) -> Result<I
     let file = corpus.join("corpus.jsonl");
     let own = json!({ "path": file }).as_object().cloned().unwrap_or_default();
     let config = SourceConfig::new("evaluated", kind, own);
-    let surroundings = Surroundings { data_dir: data_dir.to_owned(), ..start::surroundings(settings)? };
+    let state = Arc::new(SqliteState::new(data_dir));
+    let surroundings =
+        Surroundings { data_dir: data_dir.to_owned(), state, ..start::surroundings(settings)? };
     let failed = |error| CliError::failed("indexing the corpus", error);
     let inspector = Inspector::open(&config, &surroundings).map_err(failed)?;
     let report = inspector.refresh(&Bar::new("corpus")).map_err(failed)?;

@@ -15,7 +15,7 @@ use crate::{
     },
     service::Service,
     sources::registry::{Registry, Surroundings},
-    store::EmbeddingStore,
+    store::{EmbeddingStore, SqliteState},
 };
 
 /// A service that can be served.
@@ -32,7 +32,8 @@ pub struct Started {
 /// # Errors
 /// If the embedding or the state keys cannot be used.
 pub fn start(settings: &Settings) -> Result<Started, String> {
-    let registry = Arc::new(open(settings)?);
+    let surroundings = surroundings(Some(settings))?;
+    let registry = Arc::new(Registry::open(&settings.sources, &surroundings));
     let sealer = Sealer::new(&settings.clarify.state_keys, settings.clarify.state_ttl)
         .map_err(|error| error.to_string())?;
     if settings.clarify.enabled && settings.clarify.state_keys.is_empty() {
@@ -41,7 +42,8 @@ pub fn start(settings: &Settings) -> Result<Started, String> {
              back to this very process; replicas need a shared key"
         );
     }
-    let service = Service::new(Arc::clone(&registry), settings.clarify.clone());
+    let state = Arc::clone(&surroundings.state);
+    let service = Service::new(Arc::clone(&registry), settings.clarify.clone(), state, &settings.access);
     Ok(Started { registry, handler: Handler::new(service, sealer) })
 }
 
@@ -69,7 +71,8 @@ pub(super) fn surroundings(settings: Option<&Settings>) -> Result<Surroundings, 
     let reranker = rerank
         .zip(transport)
         .map(|(options, transport)| Arc::new(RemoteReranker::new(transport, options)) as Arc<dyn Reranker>);
-    Ok(Surroundings { data_dir, embedding, reranker })
+    let state = Arc::new(SqliteState::new(&data_dir));
+    Ok(Surroundings { data_dir, embedding, reranker, state })
 }
 
 impl From<String> for CliError {

@@ -141,7 +141,7 @@ impl ServerHandler for Handler {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        resources::list(&self.service, &caller(&context), request.and_then(|request| request.cursor))
+        resources::list(&self.service, &caller(&context), request.and_then(|request| request.cursor)).await
     }
 
     async fn list_resource_templates(
@@ -157,7 +157,7 @@ impl ServerHandler for Handler {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        resources::read(&self.service, &caller(&context), &request.uri).map(ReadResourceResponse::from)
+        resources::read(&self.service, &caller(&context), &request.uri).await.map(ReadResourceResponse::from)
     }
 
     async fn list_prompts(
@@ -165,7 +165,7 @@ impl ServerHandler for Handler {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        prompts::list(&self.service, &caller(&context), request.and_then(|request| request.cursor))
+        prompts::list(&self.service, &caller(&context), request.and_then(|request| request.cursor)).await
     }
 
     async fn get_prompt(
@@ -173,6 +173,6 @@ impl ServerHandler for Handler {
         request: GetPromptRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        prompts::get(&self.service, &caller(&context), &request.name).map(GetPromptResponse::from)
+        prompts::get(&self.service, &caller(&context), &request.name).await.map(GetPromptResponse::from)
     }
 }

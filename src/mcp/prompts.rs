@@ -7,7 +7,7 @@ use rmcp::{
 
 use super::wire;
 use crate::{
-    access::Caller,
+    access::{AccessLevel, Caller},
     service::{DescribeSource, ListSources, Service},
     text,
 };
@@ -20,9 +20,13 @@ struct Sample {
     query: String,
 }
 
-fn samples(service: &Service, caller: &Caller, slug: &str) -> Vec<Sample> {
+/// The sample queries of a source, if the caller may put them to it.
+async fn samples(service: &Service, caller: &Caller, slug: &str) -> Vec<Sample> {
     let request = DescribeSource { source: slug.to_owned() };
-    let Ok(card) = service.describe_source(caller, &request, "") else { return Vec::new() };
+    let Ok(card) = service.describe_source(caller, &request, "").await else { return Vec::new() };
+    if !matches!(card.summary.access, AccessLevel::Read | AccessLevel::Write) {
+        return Vec::new();
+    }
     card.sample_queries
         .into_iter()
         .enumerate()
@@ -30,18 +34,22 @@ fn samples(service: &Service, caller: &Caller, slug: &str) -> Vec<Sample> {
         .collect()
 }
 
-pub(super) fn list(
+pub(super) async fn list(
     service: &Service,
     caller: &Caller,
     cursor: Option<String>,
 ) -> Result<ListPromptsResult, ErrorData> {
     // Pages follow the sources: a page holds the samples of one page of sources.
-    let page =
-        service.list_sources(caller, &ListSources { family: None, cursor }, "").map_err(wire::protocol)?;
-    let prompts = page
-        .sources
-        .iter()
-        .flat_map(|source| samples(service, caller, &source.slug))
+    let page = service
+        .list_sources(caller, &ListSources { family: None, cursor }, "")
+        .await
+        .map_err(wire::protocol)?;
+    let mut found = Vec::new();
+    for source in &page.sources {
+        found.extend(samples(service, caller, &source.slug).await);
+    }
+    let prompts = found
+        .into_iter()
         .map(|sample| {
             Prompt::new(sample.name, Some(format!("Ask {}: {}", sample.source, sample.query)), None)
                 .with_title(text::excerpt(&sample.query, 80))
@@ -52,15 +60,16 @@ pub(super) fn list(
     Ok(result)
 }
 
-pub(super) fn get(service: &Service, caller: &Caller, name: &str) -> Result<GetPromptResult, ErrorData> {
-    let sample = name
-        .rsplit_once('-')
-        .into_iter()
-        .flat_map(|(slug, _)| samples(service, caller, slug))
-        .find(|sample| sample.name == name)
-        .ok_or_else(|| {
-            ErrorData::invalid_params("there is no such prompt; prompts/list shows what there is", None)
-        })?;
+pub(super) async fn get(
+    service: &Service,
+    caller: &Caller,
+    name: &str,
+) -> Result<GetPromptResult, ErrorData> {
+    let slug = name.rsplit_once('-').map_or(name, |(slug, _)| slug);
+    let sample =
+        samples(service, caller, slug).await.into_iter().find(|sample| sample.name == name).ok_or_else(
+            || ErrorData::invalid_params("there is no such prompt; prompts/list shows what there is", None),
+        )?;
     let text = format!(
         "Use the retrieve tool on the source `{}` to answer this, citing hits by reference: {}",
         sample.source, sample.query

@@ -13,13 +13,15 @@ use crate::{
 
 const SCHEME: &str = "askback://sources/";
 
-pub(super) fn list(
+pub(super) async fn list(
     service: &Service,
     caller: &Caller,
     cursor: Option<String>,
 ) -> Result<ListResourcesResult, ErrorData> {
-    let page =
-        service.list_sources(caller, &ListSources { family: None, cursor }, "").map_err(wire::protocol)?;
+    let page = service
+        .list_sources(caller, &ListSources { family: None, cursor }, "")
+        .await
+        .map_err(wire::protocol)?;
     let resources = page
         .sources
         .into_iter()
@@ -42,7 +44,11 @@ pub(super) fn template() -> ResourceTemplate {
         .with_mime_type("application/json")
 }
 
-pub(super) fn read(service: &Service, caller: &Caller, uri: &str) -> Result<ReadResourceResult, ErrorData> {
+pub(super) async fn read(
+    service: &Service,
+    caller: &Caller,
+    uri: &str,
+) -> Result<ReadResourceResult, ErrorData> {
     let Some(slug) = uri.strip_prefix(SCHEME) else {
         let named = serde_json::json!({ "uri": crate::text::excerpt(uri, 200) });
         return Err(ErrorData::resource_not_found(
@@ -52,7 +58,7 @@ pub(super) fn read(service: &Service, caller: &Caller, uri: &str) -> Result<Read
     };
     let request = DescribeSource { source: slug.to_owned() };
     let request_id = super::tools::request_id();
-    let card = service.describe_source(caller, &request, &request_id).map_err(|mut failure| {
+    let card = service.describe_source(caller, &request, &request_id).await.map_err(|mut failure| {
         if let Some(details) = failure.details.as_object_mut() {
             details.insert("uri".to_owned(), crate::text::excerpt(uri, 200).into());
         }

@@ -1,6 +1,8 @@
 //! Exact search over dense vectors, kept as bytes: measured to lose nothing, and fast enough to
 //! some hundred thousand passages before an approximate index would pay.
 
+use std::sync::Arc;
+
 use super::isa::{Isa, per_isa};
 
 /// A vector of unit length as bytes.
@@ -25,14 +27,38 @@ impl ByteVector {
     }
 }
 
-/// Vectors that can be searched.
+/// Vectors that can be searched: what was built, and what came since.
 #[derive(Debug, Clone)]
 pub struct DenseIndex {
     isa: Isa,
     dimensions: usize,
+    /// Shared by all that were made from it: it can be large.
+    built: Arc<Rows>,
+    since: Rows,
+}
+
+/// Vectors of one length, one after the other.
+#[derive(Debug, Clone, Default)]
+struct Rows {
     /// Row-major.
     bytes: Vec<i8>,
     scales: Vec<f32>,
+}
+
+impl Rows {
+    fn of(dimensions: usize, vectors: impl Iterator<Item = ByteVector>) -> Self {
+        let mut rows = Self::default();
+        for vector in vectors {
+            let sound = vector.bytes.len() == dimensions;
+            if sound {
+                rows.bytes.extend_from_slice(&vector.bytes);
+            } else {
+                rows.bytes.extend(std::iter::repeat_n(0, dimensions));
+            }
+            rows.scales.push(if sound { vector.scale } else { 0.0 });
+        }
+        rows
+    }
 }
 
 /// Largest component of a query in integers: fine enough to be exact for ranking, small enough that
@@ -46,27 +72,26 @@ impl DenseIndex {
     /// An index of `vectors`, each known by its place. Vectors of another length than
     /// `dimensions` count as zero: they match nothing.
     pub fn new(dimensions: usize, vectors: impl Iterator<Item = ByteVector>) -> Self {
-        let mut index = Self { isa: Isa::detect(), dimensions, bytes: Vec::new(), scales: Vec::new() };
-        for vector in vectors {
-            let sound = vector.bytes.len() == dimensions;
-            if sound {
-                index.bytes.extend_from_slice(&vector.bytes);
-            } else {
-                index.bytes.extend(std::iter::repeat_n(0, dimensions));
-            }
-            index.scales.push(if sound { vector.scale } else { 0.0 });
-        }
-        index
+        let built = Arc::new(Rows::of(dimensions, vectors));
+        Self { isa: Isa::detect(), dimensions, built, since: Rows::default() }
+    }
+
+    /// What was built, with `vectors` after it: they are known by the places that follow. What an
+    /// earlier call put there is not carried over.
+    #[must_use]
+    pub fn with(&self, vectors: impl Iterator<Item = ByteVector>) -> Self {
+        let since = Rows::of(self.dimensions, vectors);
+        Self { isa: self.isa, dimensions: self.dimensions, built: Arc::clone(&self.built), since }
     }
 
     /// Vectors held.
     pub fn len(&self) -> usize {
-        self.scales.len()
+        self.built.scales.len() + self.since.scales.len()
     }
 
     /// Whether it holds none.
     pub fn is_empty(&self) -> bool {
-        self.scales.is_empty()
+        self.len() == 0
     }
 
     /// The cosine of `query` with every vector, in their order. `query` has unit length.
@@ -79,9 +104,12 @@ impl DenseIndex {
         let steps = query_steps(self.dimensions);
         let inverse = if largest > 0.0 { steps / largest } else { 0.0 };
         let integers: Vec<i16> = query.iter().map(|x| (x * inverse).round() as i16).collect();
-        dots(self.isa, &self.bytes, &integers, &mut cosines);
-        for (cosine, scale) in cosines.iter_mut().zip(&self.scales) {
-            *cosine *= scale * largest / steps;
+        let (built, since) = cosines.split_at_mut(self.built.scales.len());
+        for (rows, cosines) in [(self.built.as_ref(), built), (&self.since, since)] {
+            dots(self.isa, &rows.bytes, &integers, cosines);
+            for (cosine, scale) in cosines.iter_mut().zip(&rows.scales) {
+                *cosine *= scale * largest / steps;
+            }
         }
         cosines
     }
@@ -90,18 +118,32 @@ impl DenseIndex {
     pub fn cosine(&self, a: usize, b: usize) -> f32 {
         let (Some(left), Some(right)) = (self.row(a), self.row(b)) else { return 0.0 };
         let dot: i32 = left.iter().zip(right).map(|(x, y)| i32::from(*x) * i32::from(*y)).sum();
-        let scale = |n: usize| self.scales.get(n).copied().unwrap_or(0.0);
+        let scale = |n: usize| self.scale(n).unwrap_or(0.0);
         dot as f32 * scale(a) * scale(b)
     }
 
     /// The bytes of one vector: equal ones are the same vector.
     pub(super) fn row(&self, n: usize) -> Option<&[i8]> {
-        self.bytes.get(n * self.dimensions..(n + 1) * self.dimensions)
+        let (rows, n) = self.place(n);
+        rows.bytes.get(n * self.dimensions..(n + 1) * self.dimensions)
+    }
+
+    fn scale(&self, n: usize) -> Option<f32> {
+        let (rows, n) = self.place(n);
+        rows.scales.get(n).copied()
+    }
+
+    /// Where a vector is.
+    fn place(&self, n: usize) -> (&Rows, usize) {
+        match n.checked_sub(self.built.scales.len()) {
+            Some(n) => (&self.since, n),
+            None => (&self.built, n),
+        }
     }
 
     /// One vector, as real numbers.
     pub fn vector(&self, n: usize) -> Option<Vec<f32>> {
-        let scale = self.scales.get(n)?;
+        let scale = self.scale(n)?;
         Some(self.row(n)?.iter().map(|x| f32::from(*x) * scale).collect())
     }
 
@@ -183,6 +225,23 @@ mod tests {
         let index = DenseIndex::new(4096, [ByteVector::quantize(&even)].into_iter());
         assert!((index.cosines(&even)[0] - 1.0).abs() < 1e-3);
         assert!((index.cosine(0, 0) - 1.0).abs() < 1e-5);
+    }
+
+    #[test]
+    fn vectors_that_came_since_follow_those_that_were_built() {
+        let [a, b, c] = [unit([1.0, 0.0, 0.0, 0.0]), unit([0.0, 1.0, 0.0, 0.0]), unit([1.0, 1.0, 0.0, 0.0])]
+            .map(|vector| ByteVector::quantize(&vector));
+        let built = DenseIndex::new(4, [a.clone()].into_iter());
+        let index = built.with([b.clone()].into_iter()).with([b, c].into_iter());
+        assert_eq!((built.len(), index.len()), (1, 3));
+        let cosines = index.cosines(&unit([1.0, 0.0, 0.0, 0.0]));
+        for (found, expected) in cosines.iter().zip([1.0, 0.0, 0.5f32.sqrt()]) {
+            assert!((found - expected).abs() < 0.01, "{cosines:?}");
+        }
+        assert!((index.cosine(0, 2) - 0.5f32.sqrt()).abs() < 0.01);
+        assert!((index.vector(2).unwrap()[1] - 0.5f32.sqrt()).abs() < 0.01);
+        assert_eq!(index.vector(3), None);
+        assert_eq!(index.row(0), Some(a.bytes.as_slice()));
     }
 
     #[test]

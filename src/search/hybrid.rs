@@ -4,9 +4,9 @@ use std::collections::HashSet;
 
 use super::{
     SearchError,
-    dense::{self, DenseIndex},
+    dense::{self, ByteVector, DenseIndex},
     fusion,
-    lexical::{LexicalIndex, QueryTerms},
+    lexical::{InContext, LexicalIndex, QueryTerms},
 };
 use crate::confidence::{Observation, Signals, Similarity};
 
@@ -19,12 +19,17 @@ const SHAPE: usize = 10;
 /// Random pairs that say what unrelated looks like.
 const PAIRS: usize = 4000;
 
+/// With fewer passages than this, a few more can change what unrelated looks like.
+const FEW: usize = 512;
+
 /// An index of passages, immutable once built.
 pub struct HybridIndex {
     lexical: LexicalIndex,
     dense: DenseIndex,
     pair_mean: f32,
     pair_deviation: f32,
+    /// Passages that were built and have been replaced since: they count as absent.
+    replaced: HashSet<u32>,
 }
 
 /// What a search found and saw.
@@ -48,7 +53,37 @@ impl HybridIndex {
     /// Puts an index together from its two sides, which know the same passages by the same places.
     pub fn new(lexical: LexicalIndex, dense: DenseIndex) -> Self {
         let (pair_mean, pair_deviation) = dense.random_pairs(PAIRS);
-        Self { lexical, dense, pair_mean, pair_deviation }
+        Self { lexical, dense, pair_mean, pair_deviation, replaced: HashSet::new() }
+    }
+
+    /// What was built, with more passages after it and without those `replaced`. A few passages do
+    /// not change what unrelated looks like, unless there are next to no others.
+    ///
+    /// # Errors
+    /// If the texts cannot be indexed.
+    pub fn with(
+        &self,
+        texts: impl Iterator<Item = InContext>,
+        vectors: impl Iterator<Item = ByteVector>,
+        replaced: HashSet<u32>,
+    ) -> Result<Self, SearchError> {
+        let (lexical, dense) = (self.lexical.with(texts)?, self.dense.with(vectors));
+        let (pair_mean, pair_deviation) = if self.dense.len() < FEW {
+            dense.random_pairs(PAIRS)
+        } else {
+            (self.pair_mean, self.pair_deviation)
+        };
+        Ok(Self { lexical, dense, pair_mean, pair_deviation, replaced })
+    }
+
+    /// Whether a passage that was built has been replaced since.
+    pub fn is_replaced(&self, passage: u32) -> bool {
+        self.replaced.contains(&passage)
+    }
+
+    /// How many passages that were built have been replaced since.
+    pub fn replaced(&self) -> usize {
+        self.replaced.len()
     }
 
     /// The lexical side.
@@ -68,10 +103,12 @@ impl HybridIndex {
     /// If the lexical side cannot be read.
     pub fn search(&self, query: &str, vector: &[f32], leave_out: Option<u32>) -> Result<Found, SearchError> {
         let terms = self.lexical.terms(query)?;
-        let present = |hit: &(u32, f32)| Some(hit.0) != leave_out;
-        let mut lexical = self.lexical.search(&terms, DEPTH + 1)?;
+        let present = |hit: &(u32, f32)| Some(hit.0) != leave_out && !self.is_replaced(hit.0);
+        // At worst all that count as absent come first.
+        let enough = DEPTH + 1 + self.replaced();
+        let mut lexical = self.lexical.search(&terms, enough)?;
         let cosines = self.dense.cosines(vector);
-        let mut dense = dense::top(&cosines, DEPTH + 1);
+        let mut dense = dense::top(&cosines, enough);
         for ranking in [&mut lexical, &mut dense] {
             ranking.retain(present);
             ranking.truncate(DEPTH);

@@ -4,9 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Failure, Service, SourceSummary};
+use super::{Failure, Service, SourceSummary, view::View};
 use crate::{
-    access::Caller,
+    access::{Caller, Scope, WriteMode},
     confidence::{Calibration, Policy, Profile},
     config::{Card, Freshness, Statements, Usage},
     sources::{Strategy, registry::Entry},
@@ -78,7 +78,25 @@ pub struct WritePolicy {
     /// Whether agents may write.
     pub allowed: bool,
     /// The modes they may use.
-    pub modes: Vec<super::write::WriteMode>,
+    pub modes: Vec<WriteMode>,
+    /// Largest content of one write, in bytes of UTF-8.
+    pub max_bytes: usize,
+    /// JSON Schema the content has to fulfil; any text without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub schema: Option<Value>,
+}
+
+impl WritePolicy {
+    fn of(entry: &Entry) -> Self {
+        let config = entry.config();
+        let allowed = config.policy.write.allowed;
+        Self {
+            allowed,
+            modes: if allowed { config.policy.write.modes.clone() } else { Vec::new() },
+            max_bytes: config.content.max_bytes,
+            schema: config.content.schema.as_ref().map(|schema| schema.source().clone()),
+        }
+    }
 }
 
 /// How a source's confidence was calibrated.
@@ -175,28 +193,28 @@ pub struct Completeness {
 }
 
 impl Service {
-    /// The data card of a source.
+    /// The data card of a source: of any that the caller may know of, readable or not.
     ///
     /// # Errors
-    /// `source_not_found`.
-    pub fn describe_source(
+    /// `source_not_found`; `access_denied` without the scope.
+    pub async fn describe_source(
         &self,
         caller: &Caller,
         request: &DescribeSource,
         request_id: &str,
     ) -> Result<SourceCard, Failure> {
-        let entry = self.source(caller, &request.source)?;
-        Ok(self.card(entry, request_id))
+        let view = self.view(caller, Scope::List, request_id).await?;
+        Ok(self.card(&view, view.entry(&request.source)?))
     }
 
-    fn card(&self, entry: &Entry, request_id: &str) -> SourceCard {
+    fn card(&self, view: &View<'_>, entry: &Entry) -> SourceCard {
         let config = entry.config();
         let card = config.card.clone();
         let status = entry.status();
         let policy = config.clarify.policy(self.clarify.profile);
         SourceCard {
-            request_id: request_id.to_owned(),
-            summary: self.summary(entry),
+            request_id: view.request_id.to_owned(),
+            summary: self.summary(view, entry),
             completeness: completeness(&card, &config.description),
             freshness: DataFreshness {
                 stated: card.freshness,
@@ -204,7 +222,7 @@ impl Service {
             },
             usage_rules: card.usage,
             refine_strategies: entry.source().map(|source| source.strategies().to_vec()).unwrap_or_default(),
-            write_policy: WritePolicy { allowed: false, modes: Vec::new() },
+            write_policy: WritePolicy::of(entry),
             calibration: status
                 .calibration
                 .as_deref()

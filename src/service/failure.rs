@@ -4,7 +4,11 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::sources::SourceError;
+use crate::{
+    access::{Refusal, Scope},
+    sources::SourceError,
+    store::StoreError,
+};
 
 /// Every code a tool can fail with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -91,6 +95,73 @@ impl Failure {
             .with(json!({ "source": shown, "nearest": nearest }))
     }
 
+    /// What a caller is told who may not do what it asked of the source `slug`. A source it may not
+    /// know of is the caller's business to look up as one that does not exist.
+    pub(super) fn refused(slug: &str, refusal: Refusal) -> Self {
+        let failure = match refusal {
+            Refusal::Hidden => Self::unknown_source(slug, std::iter::empty()),
+            Refusal::NotPublished => Self::new(
+                Code::SourceNotPublished,
+                format!("source `{slug}` is not published yet; its data card says what it will hold"),
+            ),
+            Refusal::Retired => Self::new(
+                Code::SourceRetired,
+                format!("source `{slug}` is retired and no longer answers; list_sources shows what does"),
+            ),
+            Refusal::Denied { requestable: true } => Self::new(
+                Code::AccessDenied,
+                format!("you do not have this access to source `{slug}`; request_access asks its owner"),
+            ),
+            Refusal::Denied { requestable: false } => Self::new(
+                Code::AccessDenied,
+                format!("you do not have this access to source `{slug}`, and it cannot be asked for here"),
+            ),
+            Refusal::Scope(scope) => return Self::scope(scope).with_also("source", slug),
+            Refusal::WritesNotAllowed => Self::new(
+                Code::WriteNotAllowed,
+                format!("source `{slug}` takes no writes; its owner decides what goes into it"),
+            ),
+            Refusal::ModeNotAllowed => Self::new(
+                Code::WriteModeNotAllowed,
+                format!("source `{slug}` does not take writes in this mode; use one of details.modes"),
+            ),
+        };
+        match refusal {
+            Refusal::Hidden => failure,
+            Refusal::Denied { requestable } => {
+                failure.with(json!({ "source": slug, "requestable": requestable }))
+            }
+            _ => failure.with(json!({ "source": slug })),
+        }
+    }
+
+    /// Credentials that are not good for what was asked.
+    pub(super) fn scope(scope: Scope) -> Self {
+        let code = if scope == Scope::Write { Code::WriteScopeRequired } else { Code::AccessDenied };
+        let name = scope.name();
+        Self::new(code, format!("your credentials lack the scope {name}; get ones that have it"))
+            .with(json!({ "scope": name }))
+    }
+
+    /// The same with one more detail.
+    #[must_use]
+    pub(super) fn with_also(mut self, key: &str, value: impl Into<Value>) -> Self {
+        if let Some(details) = self.details.as_object_mut() {
+            details.insert(key.to_owned(), value.into());
+        }
+        self
+    }
+
+    /// The state store cannot be used: nobody can tell who may do what.
+    pub(super) fn store(error: &StoreError) -> Self {
+        tracing::error!(%error, "the state store cannot be used");
+        Self::new(
+            Code::BackendUnavailable,
+            "what this call depends on cannot be looked up now; try again shortly, and tell the operator if it \
+             goes on",
+        )
+    }
+
     /// What a source said, in a caller's words. Internal errors are logged, not shown.
     pub(super) fn from_source(slug: &str, error: &SourceError) -> Self {
         match error {
@@ -107,6 +178,16 @@ impl Failure {
                 format!("`{slug}` does not offer `{strategy}`; use auto or one of details.supported"),
             )
             .with(json!({ "supported": supported })),
+            SourceError::TakesNoWrites => Self::new(
+                Code::WriteNotAllowed,
+                format!(
+                    "sources of the kind of `{slug}` take no writes; its owner decides what goes into it"
+                ),
+            )
+            .with(json!({ "source": slug })),
+            SourceError::Rejected(why) => {
+                Self::new(Code::WriteValidationFailed, why).with(json!({ "source": slug }))
+            }
             SourceError::Unavailable(why) => Self::new(
                 Code::BackendUnavailable,
                 format!("source `{slug}` cannot answer now: {why}; try again shortly"),

@@ -3,9 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Failure, Service, page};
+use super::{Failure, Service, page, view::View};
 use crate::{
-    access::Caller,
+    access::{AccessLevel, Caller, Lifecycle, Scope},
+    config::Inclusion,
     sources::registry::{Entry, Family},
 };
 
@@ -45,9 +46,9 @@ pub struct SourceSummary {
     /// What it holds.
     pub description: String,
     /// Where it is in its life: `published` answers queries.
-    pub status: &'static str,
-    /// What the caller may do with it: read, write, requestable or none.
-    pub access: &'static str,
+    pub status: Lifecycle,
+    /// What the caller may do with it; `requestable`: ask for access.
+    pub access: AccessLevel,
     /// How far its content is to be trusted.
     pub trust: crate::sources::Trust,
     /// Documents held.
@@ -62,28 +63,32 @@ pub struct SourceSummary {
 }
 
 impl Service {
-    /// The sources this caller may know of.
+    /// The sources this caller may know of, as far as the operator has them listed.
     ///
     /// # Errors
-    /// `invalid_argument` for a cursor this list did not hand out.
-    pub fn list_sources(
+    /// `invalid_argument` for a cursor this list did not hand out; `access_denied` without the scope.
+    pub async fn list_sources(
         &self,
-        _caller: &Caller,
+        caller: &Caller,
         request: &ListSources,
         request_id: &str,
     ) -> Result<SourceList, Failure> {
-        let entries: Vec<&Entry> = self
-            .registry
-            .entries()
-            .iter()
-            .filter(|entry| request.family.is_none_or(|family| entry.family() == family))
+        let view = self.view(caller, Scope::List, request_id).await?;
+        let listed = |entry: &Entry| match (self.list, view.standing(entry).level()) {
+            (Inclusion::All, _) | (_, AccessLevel::Read | AccessLevel::Write) => true,
+            (Inclusion::Requestable, level) => level == AccessLevel::Requestable,
+            (Inclusion::Accessible, _) => false,
+        };
+        let entries: Vec<&Entry> = view
+            .visible()
+            .filter(|entry| request.family.is_none_or(|family| entry.family() == family) && listed(entry))
             .collect();
         let (entries, next_cursor) = page::page(entries, request.cursor.as_deref(), |entry| entry.slug())?;
-        let sources = entries.into_iter().map(|entry| self.summary(entry)).collect();
+        let sources = entries.into_iter().map(|entry| self.summary(&view, entry)).collect();
         Ok(SourceList { request_id: request_id.to_owned(), sources, next_cursor })
     }
 
-    pub(super) fn summary(&self, entry: &Entry) -> SourceSummary {
+    pub(super) fn summary(&self, view: &View<'_>, entry: &Entry) -> SourceSummary {
         let config = entry.config();
         let status = entry.status();
         SourceSummary {
@@ -91,8 +96,8 @@ impl Service {
             name: config.name.clone(),
             family: entry.family(),
             description: config.description.clone(),
-            status: "published",
-            access: "read",
+            status: config.policy.status,
+            access: view.standing(entry).level(),
             trust: entry.trust(),
             documents: status.documents,
             last_refreshed: status.last_refreshed,

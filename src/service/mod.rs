@@ -13,7 +13,7 @@ mod page;
 pub mod refine;
 mod request_access;
 pub mod retrieve;
-mod select;
+mod view;
 mod write;
 
 use std::sync::Arc;
@@ -28,19 +28,33 @@ pub use request_access::{AccessRequested, RequestAccess};
 pub use retrieve::{Retrieve, Retrieved};
 pub use write::{Write, Written};
 
-use crate::{config::Clarify, sources::registry::Registry};
+use crate::{
+    config::{AccessSettings, Clarify, Inclusion},
+    sources::registry::Registry,
+    store::state::StateStore,
+};
 
 /// What every use case works with.
 #[derive(Clone)]
 pub struct Service {
     registry: Arc<Registry>,
     clarify: Clarify,
+    state: Arc<dyn StateStore>,
+    list: Inclusion,
+    /// Whether somebody is told of requests for access.
+    notify: bool,
 }
 
 impl Service {
-    /// A service over `registry` that asks by the rules of `clarify`.
-    pub fn new(registry: Arc<Registry>, clarify: Clarify) -> Self {
-        Self { registry, clarify }
+    /// A service over `registry` that asks by the rules of `clarify`, keeps grants and requests in
+    /// `state`, and shows callers what `access` says.
+    pub fn new(
+        registry: Arc<Registry>,
+        clarify: Clarify,
+        state: Arc<dyn StateStore>,
+        access: &AccessSettings,
+    ) -> Self {
+        Self { registry, clarify, state, list: access.list, notify: access.webhook.is_some() }
     }
 
     /// The sources it serves.

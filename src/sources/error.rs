@@ -18,6 +18,12 @@ pub enum SourceError {
         /// What it offers instead.
         supported: Vec<Strategy>,
     },
+    /// Sources of this kind take no contributions.
+    #[error("sources of this kind take no contributions")]
+    TakesNoWrites,
+    /// The contributed content will not do. The text says why and what would, for callers.
+    #[error("{0}")]
+    Rejected(String),
     /// The source, or what stands behind it, cannot answer now. The text is fit for callers.
     #[error("{0}")]
     Unavailable(String),

@@ -16,11 +16,14 @@ use async_trait::async_trait;
 
 pub use error::SourceError;
 pub use expansion::{Budget, ExpandRequest, Expansion, Passage, Strategy};
-pub use hit::{Hit, Provenance, Trust};
+pub use hit::{Hit, Note, Provenance, Trust};
 pub use reference::Reference;
 pub use refresh::{Progress, Quiet, Refreshed, Stage};
 
-use crate::confidence::{Calibration, Signals, Similarity, calibration::Labels};
+use crate::{
+    confidence::{Calibration, Signals, Similarity, calibration::Labels},
+    store::state::{Contributed, Contribution},
+};
 
 /// A corpus or service that can be searched, and whose results can be expanded.
 ///
@@ -52,6 +55,16 @@ pub trait Source: Send + Sync {
     /// # Errors
     /// What stood in the way.
     async fn refresh(&self, progress: Arc<dyn Progress>) -> Result<Refreshed, SourceError>;
+
+    /// Takes a contribution whose writer is known to be allowed it. When this returns it is durable, and
+    /// the next search, `locate` and `expand` of every process see it.
+    ///
+    /// # Errors
+    /// [`SourceError::TakesNoWrites`] if the kind does not, [`SourceError::Rejected`] if the content
+    /// will not do; nothing is recorded then.
+    async fn write(&self, _contribution: Contribution) -> Result<Contributed, SourceError> {
+        Err(SourceError::TakesNoWrites)
+    }
 
     /// Learns anew what scores mean, from labelled queries too where there are any.
     ///

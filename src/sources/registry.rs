@@ -16,6 +16,7 @@ use crate::{
         embedder::{Embedder, Embedding, Fixed},
         rerank::Reranker,
     },
+    store::{SqliteState, state::StateStore},
 };
 
 /// Every kind of source.
@@ -49,12 +50,15 @@ pub struct Surroundings {
     pub embedding: Arc<dyn Embedding>,
     /// Takes a second look at what sources find, where one is configured.
     pub reranker: Option<Arc<dyn Reranker>>,
+    /// What is contributed to sources, and everything else that all processes share.
+    pub state: Arc<dyn StateStore>,
 }
 
 impl Surroundings {
     /// State in `data_dir`, an embedding that never changes, and no reranker.
     pub fn new(data_dir: PathBuf, embedder: Arc<dyn Embedder>) -> Self {
-        Self { data_dir, embedding: Arc::new(Fixed::new(embedder)), reranker: None }
+        let state = Arc::new(SqliteState::new(&data_dir));
+        Self { data_dir, embedding: Arc::new(Fixed::new(embedder)), reranker: None, state }
     }
 }
 

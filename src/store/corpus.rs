@@ -45,7 +45,8 @@ pub struct Counts {
 /// A document with its passages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredDocument {
-    /// The file it was read from, relative to the source.
+    /// The file it was read from, relative to the source; of contributed content, what its writer says
+    /// it was drawn from.
     pub path: String,
     /// Title for people.
     pub title: String,
@@ -53,8 +54,12 @@ pub struct StoredDocument {
     pub url: Option<String>,
     /// SHA-256 of its content, hex.
     pub sha256: String,
-    /// When it was read, RFC 3339 in UTC.
+    /// When it was read or contributed, RFC 3339 in UTC.
     pub fetched_at: String,
+    /// Who contributed it; nobody, if it is from a file.
+    pub writer: Option<String>,
+    /// Which revision of what was contributed it is.
+    pub revision: Option<u64>,
     /// Its passages, in order.
     pub passages: Vec<StoredPassage>,
 }
@@ -81,6 +86,8 @@ pub struct Pinned {
     pub refreshed_at: String,
     /// The calibration, as JSON.
     pub calibration: String,
+    /// It holds what was contributed up to this change.
+    pub contributed: u64,
 }
 
 /// A change of a corpus, made in one transaction.
@@ -136,7 +143,7 @@ impl CorpusStore {
         let Some(pinned) = pinned(&transaction, &self.source)? else { return Ok(None) };
         let mut documents = BTreeMap::new();
         let mut statement = transaction
-            .prepare("SELECT id, path, title, url, sha256, fetched_at FROM documents WHERE source = ?1")?;
+            .prepare("SELECT id, path, title, url, sha256, fetched_at, writer, revision FROM documents WHERE source = ?1")?;
         let mut rows = statement.query([&self.source])?;
         while let Some(row) = rows.next()? {
             let document = StoredDocument {
@@ -145,6 +152,8 @@ impl CorpusStore {
                 url: row.get(3)?,
                 sha256: row.get(4)?,
                 fetched_at: row.get(5)?,
+                writer: row.get(6)?,
+                revision: row.get::<_, Option<i64>>(7)?.map(i64::unsigned_abs),
                 passages: Vec::new(),
             };
             documents.insert(row.get::<_, String>(0)?, document);
@@ -279,8 +288,8 @@ impl CorpusStore {
         {
             let mut remove = transaction.prepare("DELETE FROM documents WHERE source = ?1 AND id = ?2")?;
             let mut document = transaction.prepare(
-                "INSERT INTO documents (source, id, path, title, url, sha256, fetched_at)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                "INSERT INTO documents (source, id, path, title, url, sha256, fetched_at, writer, revision)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
             )?;
             let mut passage = transaction.prepare(
                 "INSERT INTO passages (source, document, position, headings, text, hash)
@@ -291,8 +300,11 @@ impl CorpusStore {
             }
             for (id, stored) in &change.upserts {
                 remove.execute(params![source, id])?;
-                let StoredDocument { path, title, url, sha256, fetched_at, passages } = stored;
-                document.execute(params![source, id, path, title, url, sha256, fetched_at])?;
+                let StoredDocument { path, title, url, sha256, fetched_at, writer, revision, passages } =
+                    stored;
+                let revision = revision.map(|revision| revision as i64);
+                document
+                    .execute(params![source, id, path, title, url, sha256, fetched_at, writer, revision])?;
                 for (position, stored) in passages.iter().enumerate() {
                     let headings = to_json(&stored.headings)?;
                     passage.execute(params![
@@ -311,11 +323,11 @@ impl CorpusStore {
         let vectors = hashes.filter_map(|hash| change.vectors.get_key_value(hash));
         insert_vectors(&transaction, change.embedding, vectors)?;
         replace_files(&transaction, source, change.files)?;
-        let Pinned { version, recipe, refreshed_at, calibration } = &change.pinned;
+        let Pinned { version, recipe, refreshed_at, calibration, contributed } = &change.pinned;
         transaction.execute(
-            "INSERT OR REPLACE INTO corpora (source, version, recipe, refreshed_at, calibration)
-             VALUES (?1, ?2, ?3, ?4, ?5)",
-            params![source, version, recipe, refreshed_at, calibration],
+            "INSERT OR REPLACE INTO corpora (source, version, recipe, refreshed_at, calibration, contributed)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            params![source, version, recipe, refreshed_at, calibration, *contributed as i64],
         )?;
         transaction.execute("DELETE FROM vectors WHERE hash NOT IN (SELECT hash FROM passages)", [])?;
         transaction.commit()?;
@@ -362,7 +374,8 @@ fn from_json(json: &str) -> Result<Vec<String>, StoreError> {
 }
 
 fn pinned(connection: &Connection, source: &str) -> Result<Option<Pinned>, StoreError> {
-    let query = "SELECT version, recipe, refreshed_at, calibration FROM corpora WHERE source = ?1";
+    let query =
+        "SELECT version, recipe, refreshed_at, calibration, contributed FROM corpora WHERE source = ?1";
     let pinned = connection
         .query_row(query, [source], |row| {
             Ok(Pinned {
@@ -370,6 +383,7 @@ fn pinned(connection: &Connection, source: &str) -> Result<Option<Pinned>, Store
                 recipe: row.get(1)?,
                 refreshed_at: row.get(2)?,
                 calibration: row.get(3)?,
+                contributed: row.get::<_, i64>(4)?.unsigned_abs(),
             })
         })
         .optional()?;

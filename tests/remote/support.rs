@@ -21,6 +21,7 @@ use askback::{
         registry::{Kind, Registry, Surroundings},
     },
     store::EmbeddingStore,
+    store::SqliteState,
 };
 use serde_json::json;
 use tempfile::TempDir;
@@ -107,6 +108,7 @@ impl Bench {
             data_dir: self.data.path().to_owned(),
             embedding: Arc::<RemoteEmbedding>::clone(&embedding),
             reranker,
+            state: Arc::new(SqliteState::new(self.data.path())),
         };
         let registry = Registry::open(&[config], &surroundings);
         Opened { source: registry.get("docs").unwrap().source().unwrap(), embedding }

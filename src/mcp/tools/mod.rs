@@ -90,13 +90,21 @@ pub(super) async fn call(
     let call = Call { tool, arguments: &arguments, request_id: &request_id };
     let subject = caller.subject.clone();
     let response = match tool.name.as_ref() {
-        list_sources::NAME => Ok(call.answer(|request| service.list_sources(&caller, &request, &request_id))),
-        describe_source::NAME => {
-            Ok(call.answer(|request| service.describe_source(&caller, &request, &request_id)))
+        list_sources::NAME => {
+            let run = async |request| service.list_sources(&caller, &request, &request_id).await;
+            Ok(call.answer(run).await)
         }
-        write::NAME => Ok(call.answer(|request| service.write(&caller, &request))),
+        describe_source::NAME => {
+            let run = async |request| service.describe_source(&caller, &request, &request_id).await;
+            Ok(call.answer(run).await)
+        }
+        write::NAME => {
+            let run = async |request| service.write(&caller, &request, &request_id).await;
+            Ok(call.answer(run).await)
+        }
         request_access::NAME => {
-            Ok(call.answer(|request| service.request_access(&caller, &request, &request_id)))
+            let run = async |request| service.request_access(&caller, &request, &request_id).await;
+            Ok(call.answer(run).await)
         }
         retrieve::NAME => rounds.run::<retrieve::Retrieve>(call.asked(caller, &request), context).await,
         _ => rounds.run::<refine::Refine>(call.asked(caller, &request), context).await,
@@ -121,11 +129,14 @@ struct Call<'a> {
 }
 
 impl<'a> Call<'a> {
-    fn answer<Arguments: DeserializeOwned, Response: Serialize>(
+    async fn answer<Arguments: DeserializeOwned, Response: Serialize>(
         &self,
-        run: impl FnOnce(Arguments) -> Result<Response, Failure>,
+        run: impl AsyncFnOnce(Arguments) -> Result<Response, Failure>,
     ) -> CallToolResponse {
-        let response = schema::arguments(self.arguments, &self.tool.input_schema).and_then(run);
+        let response = match schema::arguments(self.arguments, &self.tool.input_schema) {
+            Ok(request) => run(request).await,
+            Err(failure) => Err(failure),
+        };
         wire::result(response, self.request_id).into()
     }
 

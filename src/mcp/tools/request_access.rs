@@ -12,7 +12,8 @@ pub(super) fn definition() -> Tool {
         NAME,
         "Request access",
         "Asks a source's owner for access you do not have, with a reason the owner can decide by. Answers \
-         already_granted where you have the access, and pending where the owner has to decide.",
+         already_granted where you have the access, and pending or already_pending where the owner has to decide: \
+         tell the user, and go on without it. Once it is approved, the call that was refused works.",
         Nature { read_only: false, idempotent: true },
     )
 }

@@ -12,8 +12,9 @@ pub(super) fn definition() -> Tool {
         NAME,
         "Write",
         "Contributes content to a source that takes contributions: append a new item, upsert by a natural key, or \
-         annotate an existing item with a note. Say where the content comes from in `provenance`. Sources that take \
-         no writes answer with the code write_not_allowed; describe_source shows a source's write policy.",
+         annotate a hit with a note. Say where the content comes from in `provenance`, and give an `idempotency_key` \
+         so that you can repeat the call safely. describe_source shows whether and how a source takes writes, and \
+         the schema content has to fulfil. A receipt means that it is durable and that the next retrieve finds it.",
         Nature { read_only: false, idempotent: false },
     )
 }

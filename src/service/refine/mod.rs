@@ -10,9 +10,10 @@ use super::{
     find::{DEPTH, Found, find},
     outcome::{AnswerNote, Next, next},
     retrieve::{Standing, checked_clarification, checked_query, checked_reference, confidence_note},
+    view::View,
 };
 use crate::{
-    access::Caller,
+    access::{Caller, Scope},
     dialogue::{Dialogue, Form, Question, Round},
     sources::{
         Budget, ExpandRequest, Expansion, Hit, Reference, Source, SourceError, Strategy, registry::Entry,
@@ -44,7 +45,8 @@ impl Service {
         dialogue: &Dialogue,
         request_id: &str,
     ) -> Result<Round<Refined>, Failure> {
-        let call = self.check_refine(caller, request).await?;
+        let view = self.view(caller, Scope::Read, request_id).await?;
+        let call = check(&view, request).await?;
         let mut path = vec![Step { reference: call.origin.reference.to_string(), by: StepBy::Request }];
         let words: Vec<&str> = call.clarification.into_iter().chain(dialogue.texts()).collect();
         let clarified = !words.is_empty();
@@ -118,38 +120,6 @@ impl Service {
         }))
     }
 
-    async fn check_refine<'a>(
-        &'a self,
-        caller: &Caller,
-        request: &'a Refine,
-    ) -> Result<Checked<'a>, Failure> {
-        let reference = checked_reference("reference", &request.reference)?;
-        let query = request.query.as_deref().map(|query| checked_query("query", query)).transpose()?;
-        if request.window > 20 {
-            return Err(Failure::argument("window", "must be from 0 to 20"));
-        }
-        if !(1..=100_000).contains(&request.max_tokens) {
-            return Err(Failure::argument("max_tokens", "must be from 1 to 100000"));
-        }
-        let choice = request.choice.as_deref().map(|text| checked_reference("choice", text)).transpose()?;
-        if choice.as_ref().is_some_and(|choice| choice.source != reference.source) {
-            return Err(Failure::argument("choice", "belongs to another source than `reference`"));
-        }
-        let entry = self.source(caller, &reference.source)?;
-        let source = entry.source().map_err(|error| Failure::from_source(entry.slug(), &error))?;
-        if let Some(strategy) = request.strategy.named()
-            && !source.strategies().contains(&strategy)
-        {
-            let error =
-                SourceError::StrategyNotSupported { strategy, supported: source.strategies().to_vec() };
-            return Err(Failure::from_source(entry.slug(), &error));
-        }
-        let origin =
-            source.locate(&reference).await.map_err(|error| Failure::from_source(entry.slug(), &error))?;
-        let clarification = checked_clarification(request.clarification.as_deref())?;
-        Ok(Checked { entry, source, origin, query, clarification, choice })
-    }
-
     /// Whether the user's words brought something the source knows.
     async fn grew(
         &self,
@@ -189,6 +159,33 @@ impl Service {
             options: lead.paths.clone(),
         })
     }
+}
+
+async fn check<'a>(view: &View<'a>, request: &'a Refine) -> Result<Checked<'a>, Failure> {
+    let reference = checked_reference("reference", &request.reference)?;
+    let query = request.query.as_deref().map(|query| checked_query("query", query)).transpose()?;
+    if request.window > 20 {
+        return Err(Failure::argument("window", "must be from 0 to 20"));
+    }
+    if !(1..=100_000).contains(&request.max_tokens) {
+        return Err(Failure::argument("max_tokens", "must be from 1 to 100000"));
+    }
+    let choice = request.choice.as_deref().map(|text| checked_reference("choice", text)).transpose()?;
+    if choice.as_ref().is_some_and(|choice| choice.source != reference.source) {
+        return Err(Failure::argument("choice", "belongs to another source than `reference`"));
+    }
+    let entry = view.readable(&reference.source).await?;
+    let source = entry.source().map_err(|error| Failure::from_source(entry.slug(), &error))?;
+    if let Some(strategy) = request.strategy.named()
+        && !source.strategies().contains(&strategy)
+    {
+        let error = SourceError::StrategyNotSupported { strategy, supported: source.strategies().to_vec() };
+        return Err(Failure::from_source(entry.slug(), &error));
+    }
+    let origin =
+        source.locate(&reference).await.map_err(|error| Failure::from_source(entry.slug(), &error))?;
+    let clarification = checked_clarification(request.clarification.as_deref())?;
+    Ok(Checked { entry, source, origin, query, clarification, choice })
 }
 
 async fn expand(

@@ -9,7 +9,7 @@ use crate::{
     service::{
         Clarification, ClarifyMode, ConfidenceNote, describe_source::DataFreshness, retrieve::Standing,
     },
-    sources::{Passage, Strategy},
+    sources::{Note, Passage, Provenance, Strategy},
 };
 
 /// Arguments of `refine`.
@@ -156,7 +156,10 @@ pub struct PassageNote {
     /// Whether the reading started here.
     pub is_origin: bool,
     /// Where it comes from.
-    pub provenance: crate::sources::Provenance,
+    pub provenance: Provenance,
+    /// What has been noted on it, newest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<Note>,
 }
 
 impl From<Passage> for PassageNote {
@@ -170,6 +173,7 @@ impl From<Passage> for PassageNote {
             position: hit.position,
             is_origin,
             provenance: hit.provenance,
+            notes: hit.notes,
         }
     }
 }

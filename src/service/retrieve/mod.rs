@@ -8,10 +8,11 @@ use super::{
     describe_source::DataFreshness,
     find::{Found, find},
     outcome::{AnswerNote, Next, next},
+    view::View,
 };
-pub use super::{find::Unavailable, select::Selector};
+pub use super::{find::Unavailable, view::Selector};
 use crate::{
-    access::Caller,
+    access::{Caller, Scope},
     confidence::gate,
     config::Usage,
     dialogue::{Choice, Dialogue, MAX_TEXT, Round},
@@ -44,7 +45,8 @@ impl Service {
         dialogue: &Dialogue,
         request_id: &str,
     ) -> Result<Round<Retrieved>, Failure> {
-        let call = self.check_retrieve(caller, request)?;
+        let view = self.view(caller, Scope::Read, request_id).await?;
+        let call = check(&view, request).await?;
         let mut executed = vec![ExecutedQuery { text: call.query.to_owned(), origin: QueryOrigin::User }];
         let plain = self.find(&call, call.query).await?;
 
@@ -96,37 +98,6 @@ impl Service {
         let argument = AnswerNote::argument(None, call.clarification);
         let clarification = Clarification::new(outcome, &dialogue, argument);
         Ok(Round::Answered(self.answer(&call, request, found, executed, clarification, request_id)))
-    }
-
-    fn check_retrieve<'a>(&'a self, caller: &Caller, request: &'a Retrieve) -> Result<Checked<'a>, Failure> {
-        let query = checked_query("query", &request.query)?;
-        if !(1..=50).contains(&request.top_k) {
-            return Err(Failure::argument("top_k", "must be from 1 to 50"));
-        }
-        if request.max_tokens == Some(0) {
-            return Err(Failure::argument("max_tokens", "must be at least 1; leave it out for no limit"));
-        }
-        if let Some(field) = request.filters.as_ref().and_then(|filters| filters.keys().next()) {
-            let field = crate::text::excerpt(field, 40);
-            return Err(Failure::argument(
-                "filters",
-                format!("no source here can filter by `{field}`; leave filters out"),
-            ));
-        }
-        let entries = self.select(caller, &request.source)?;
-        let choice = request.choice.as_deref().map(|text| checked_reference("choice", text)).transpose()?;
-        if let Some(choice) = &choice
-            && !entries.iter().any(|entry| entry.slug() == choice.source)
-        {
-            return Err(Failure::argument("choice", "belongs to a source that `source` does not name"));
-        }
-        Ok(Checked {
-            query,
-            entries,
-            top_k: request.top_k as usize,
-            clarification: checked_clarification(request.clarification.as_deref())?,
-            choice,
-        })
     }
 
     async fn find(&self, call: &Checked<'_>, query: &str) -> Result<Found, Failure> {
@@ -213,6 +184,37 @@ impl Service {
     pub(super) fn name_of(&self, slug: &str) -> String {
         self.registry.get(slug).map_or_else(|| slug.to_owned(), |entry| entry.config().name.clone())
     }
+}
+
+async fn check<'a>(view: &View<'a>, request: &'a Retrieve) -> Result<Checked<'a>, Failure> {
+    let query = checked_query("query", &request.query)?;
+    if !(1..=50).contains(&request.top_k) {
+        return Err(Failure::argument("top_k", "must be from 1 to 50"));
+    }
+    if request.max_tokens == Some(0) {
+        return Err(Failure::argument("max_tokens", "must be at least 1; leave it out for no limit"));
+    }
+    if let Some(field) = request.filters.as_ref().and_then(|filters| filters.keys().next()) {
+        let field = crate::text::excerpt(field, 40);
+        return Err(Failure::argument(
+            "filters",
+            format!("no source here can filter by `{field}`; leave filters out"),
+        ));
+    }
+    let entries = view.select(&request.source).await?;
+    let choice = request.choice.as_deref().map(|text| checked_reference("choice", text)).transpose()?;
+    if let Some(choice) = &choice
+        && !entries.iter().any(|entry| entry.slug() == choice.source)
+    {
+        return Err(Failure::argument("choice", "belongs to a source that `source` does not name"));
+    }
+    Ok(Checked {
+        query,
+        entries,
+        top_k: request.top_k as usize,
+        clarification: checked_clarification(request.clarification.as_deref())?,
+        choice,
+    })
 }
 
 fn standing(found: &Found) -> Standing {

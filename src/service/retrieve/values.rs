@@ -10,9 +10,9 @@ use crate::{
     dialogue::Choice,
     service::{
         Clarification, ClarifyMode, ConfidenceNote, describe_source::DataFreshness, find::Unavailable,
-        select::Selector,
+        view::Selector,
     },
-    sources::{Hit, Provenance},
+    sources::{Hit, Note, Provenance},
 };
 
 /// Arguments of `retrieve`.
@@ -166,6 +166,9 @@ pub struct HitNote {
     /// Structured fields, of sources that have them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<Value>,
+    /// What has been noted on it, newest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<Note>,
 }
 
 impl HitNote {
@@ -181,6 +184,7 @@ impl HitNote {
             position: hit.position,
             provenance: hit.provenance,
             data: hit.data,
+            notes: hit.notes,
         }
     }
 }

@@ -26,7 +26,7 @@ struct Calibrating<'a> {
 
 /// Sketches of what a version is made of.
 pub(super) fn outline(version: &Version) -> Result<Outline, SourceError> {
-    let passages = version.documents.iter().flat_map(|entry| &entry.document.passages);
+    let passages = version.listing.documents.iter().flat_map(|entry| &entry.document.passages);
     let mut terms = Vec::new();
     version
         .index
@@ -102,13 +102,7 @@ fn outcomes(
     progress: &dyn Progress,
 ) -> Result<Vec<(f64, bool)>, SourceError> {
     let version = corpus.version;
-    let first = |id: &String| {
-        version
-            .documents
-            .binary_search_by(|entry| entry.id.cmp(id))
-            .ok()
-            .and_then(|at| Some(version.documents.get(at)?.first as usize))
-    };
+    let first = |id: &String| version.listing.find(id).map(|entry| entry.first as usize);
     let known: Vec<(Probe, HashSet<usize>)> = labels
         .queries
         .iter()

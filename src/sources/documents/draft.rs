@@ -1,4 +1,5 @@
-//! From the files of a source to its documents: only what changed is read again.
+//! From the files of a source, and what was contributed to it, to its documents: only what changed is
+//! read again.
 //! Knows neither vectors nor the index.
 
 use std::{
@@ -10,14 +11,14 @@ use std::{
 
 use sha2::{Digest, Sha256};
 
-use super::{readers, scan::Scan, settings::DocumentsSettings, version::indexed_text};
+use super::{contributed, readers, scan::Scan, settings::DocumentsSettings, version::indexed_text};
 use crate::{
     search::{
         chunking::{self, Document, Limits},
         embedder::Embedder,
     },
     sources::{Progress, Stage},
-    store::{Documents, StoredDocument, StoredFile, StoredPassage},
+    store::{Documents, StoredDocument, StoredFile, StoredPassage, state::Item},
 };
 
 /// Most warnings kept of one file: after so many, the file is the problem.
@@ -82,12 +83,14 @@ impl<'a> Drafting<'a> {
     }
 
     /// Reads what differs between the files found and those `known`, and takes the rest from what
-    /// is `stored`. What cannot be looked at stays as it was.
+    /// is `stored`. What cannot be looked at stays as it was. `items` is all that was contributed: what
+    /// is stored of it is taken over as it is if it is `sound`, made by the recipe in force.
     pub(super) fn run(
         mut self,
         scan: Scan,
         known: &BTreeMap<String, StoredFile>,
-        stored: Documents,
+        (stored, sound): (Documents, bool),
+        items: &[Item],
         progress: &dyn Progress,
     ) -> Draft {
         let as_before = |path: &str| {
@@ -95,7 +98,8 @@ impl<'a> Drafting<'a> {
             known.get(path).filter(|file| file.stamp == found.stamp && !file.clash)
         };
         for (id, document) in stored {
-            if as_before(&document.path).is_some() || scan.is_unknown(&document.path) {
+            let from_file = document.writer.is_none();
+            if from_file && (as_before(&document.path).is_some() || scan.is_unknown(&document.path)) {
                 self.draft.documents.insert(id, document);
             } else {
                 self.before.insert(id, document);
@@ -123,6 +127,9 @@ impl<'a> Drafting<'a> {
                 }
             }
         }
+        for item in items {
+            self.take_contributed(item, sound);
+        }
         progress.step(Stage::Read, total, total);
         let Self { mut draft, before, .. } = self;
         draft.removed.extend(before.into_keys().filter(|id| !draft.documents.contains_key(id)));
@@ -148,7 +155,9 @@ impl<'a> Drafting<'a> {
         let ids: Vec<String> = self
             .before
             .iter()
-            .filter(|(id, document)| document.path == path && !self.draft.documents.contains_key(*id))
+            .filter(|(id, document)| {
+                document.writer.is_none() && document.path == path && !self.draft.documents.contains_key(*id)
+            })
             .map(|(id, _)| id.clone())
             .collect();
         for id in ids {
@@ -178,7 +187,7 @@ impl<'a> Drafting<'a> {
                 self.before.insert(id.clone(), replaced);
             }
         }
-        let mut stored = self.stored(path, document);
+        let mut stored = stored(path, document, self.embedder, self.now);
         match self.before.get(&id) {
             Some(old) if old.sha256 == stored.sha256 && old.passages == stored.passages => {
                 stored.fetched_at.clone_from(&old.fetched_at);
@@ -198,6 +207,21 @@ impl<'a> Drafting<'a> {
         self.draft.documents.insert(id, stored);
     }
 
+    /// Takes what was contributed, as it was if it is the same revision.
+    fn take_contributed(&mut self, item: &Item, sound: bool) {
+        let stored = self.before.get(&item.id);
+        let same = stored.filter(|stored| sound && stored.revision == Some(item.revision));
+        let document = match same {
+            Some(same) => same.clone(),
+            None => {
+                self.draft.added += u64::from(stored.is_none());
+                self.draft.changed.insert(item.id.clone());
+                contributed::document(item, self.embedder)
+            }
+        };
+        self.draft.documents.insert(item.id.clone(), document);
+    }
+
     fn warn(&mut self, path: &str, warnings: Vec<String>) {
         let Some(file) = self.draft.files.get_mut(path) else {
             self.draft.warnings.extend(warnings);
@@ -213,25 +237,28 @@ impl<'a> Drafting<'a> {
             }
         }
     }
+}
 
-    fn stored(&self, path: &str, document: Document) -> StoredDocument {
-        let count = |text: &str| self.embedder.count_tokens(text);
-        let chunks = chunking::chunk(&document, &Limits::reading(self.embedder.max_tokens()), &count);
-        let mut stored = StoredDocument {
-            path: path.to_owned(),
-            sha256: content_hash(&document),
-            title: document.title,
-            url: document.url,
-            fetched_at: self.now.to_owned(),
-            passages: Vec::new(),
-        };
-        for chunk in chunks {
-            let mut passage = StoredPassage { headings: chunk.headings, text: chunk.text, hash: [0; 32] };
-            passage.hash = Sha256::digest(indexed_text(&stored, &passage)).into();
-            stored.passages.push(passage);
-        }
-        stored
+/// A document cut into passages: read or contributed at `now`, from the file or place `path`.
+pub(super) fn stored(path: &str, document: Document, embedder: &dyn Embedder, now: &str) -> StoredDocument {
+    let count = |text: &str| embedder.count_tokens(text);
+    let chunks = chunking::chunk(&document, &Limits::reading(embedder.max_tokens()), &count);
+    let mut stored = StoredDocument {
+        path: path.to_owned(),
+        sha256: content_hash(&document),
+        title: document.title,
+        url: document.url,
+        fetched_at: now.to_owned(),
+        writer: None,
+        revision: None,
+        passages: Vec::new(),
+    };
+    for chunk in chunks {
+        let mut passage = StoredPassage { headings: chunk.headings, text: chunk.text, hash: [0; 32] };
+        passage.hash = Sha256::digest(indexed_text(&stored, &passage)).into();
+        stored.passages.push(passage);
     }
+    stored
 }
 
 /// SHA-256, in hex, of a document as it was understood: title, headings and text.

@@ -5,7 +5,7 @@ use crate::{
     sources::{ExpandRequest, Expansion, Passage, SourceError, Strategy},
 };
 
-use super::version::{Labels, Version};
+use super::contents::{Contents, Labels};
 
 /// What this kind offers, in the order `auto` prefers it.
 pub(super) const STRATEGIES: &[Strategy] =
@@ -13,13 +13,13 @@ pub(super) const STRATEGIES: &[Strategy] =
 
 /// Reads on from the passage of the request.
 pub(super) fn expand(
-    version: &Version,
+    contents: &Contents,
     labels: &Labels<'_>,
     request: &ExpandRequest,
 ) -> Result<Expansion, SourceError> {
     let not_found = || SourceError::ReferenceNotFound(request.reference.clone());
-    let origin = version.find(&request.reference).ok_or_else(not_found)?;
-    let (entry, passage, _) = version.passage(origin).ok_or_else(not_found)?;
+    let origin = contents.find(&request.reference).ok_or_else(not_found)?;
+    let (entry, passage, _) = contents.passage(origin).ok_or_else(not_found)?;
     let (first, last) = (entry.first, entry.first + entry.document.passages.len() as u32 - 1);
     let window = u32::try_from(request.window).unwrap_or(u32::MAX);
     let range = match request.strategy {
@@ -29,7 +29,7 @@ pub(super) fn expand(
         Strategy::Document => first..=last,
         Strategy::Section => {
             let same = |ordinal: &u32| {
-                version
+                contents
                     .passage(*ordinal)
                     .is_some_and(|(_, other, _)| in_section(&passage.headings, &other.headings))
             };
@@ -37,16 +37,16 @@ pub(super) fn expand(
             let end = (origin + 1..=last).take_while(same).last().unwrap_or(origin);
             start..=end
         }
-        Strategy::Similar => return similar(version, labels, request, origin),
+        Strategy::Similar => return similar(contents, labels, request, origin),
         strategy => {
             return Err(SourceError::StrategyNotSupported { strategy, supported: STRATEGIES.to_vec() });
         }
     };
     let order = outward(origin, *range.start(), *range.end());
     let side = |ordinal: u32| usize::from(ordinal > origin);
-    let mut kept = within_budget(version, request.budget.max_tokens, origin, &order, side);
+    let mut kept = within_budget(contents, request.budget.max_tokens, origin, &order, side);
     kept.ordinals.sort_unstable();
-    Ok(assemble(version, labels, origin, &kept, |_| 0.0))
+    Ok(assemble(contents, labels, origin, &kept, |_| 0.0))
 }
 
 /// Whether `other` stands in the section of a passage under `headings`: under the same headings,
@@ -74,17 +74,17 @@ struct Kept {
 /// The origin, cut if it must be, then as many of `order` as fit the budget. Each side (0 or 1) ends
 /// at the first that does not fit: what is returned has no gaps.
 fn within_budget(
-    version: &Version,
+    contents: &Contents,
     budget: usize,
     origin: u32,
     order: &[u32],
     side: impl Fn(u32) -> usize,
 ) -> Kept {
     let mut kept = Kept { ordinals: vec![origin], cut: None, truncated: false };
-    let Some((_, passage, _)) = version.passage(origin) else { return kept };
-    let cost = version.embedder.count_tokens(&passage.text);
+    let Some((_, passage, _)) = contents.passage(origin) else { return kept };
+    let cost = contents.version.embedder.count_tokens(&passage.text);
     if cost > budget {
-        kept.cut = Some(cut(&passage.text, budget, version.embedder.as_ref()));
+        kept.cut = Some(cut(&passage.text, budget, contents.version.embedder.as_ref()));
         kept.truncated = true;
         return kept;
     }
@@ -92,8 +92,8 @@ fn within_budget(
     let mut ended = [false, false];
     for ordinal in order {
         let Some(ended) = ended.get_mut(side(*ordinal)).filter(|ended| !**ended) else { continue };
-        let Some((_, passage, _)) = version.passage(*ordinal) else { continue };
-        let cost = version.embedder.count_tokens(&passage.text);
+        let Some((_, passage, _)) = contents.passage(*ordinal) else { continue };
+        let cost = contents.version.embedder.count_tokens(&passage.text);
         if cost > left {
             *ended = true;
             kept.truncated = true;
@@ -117,15 +117,15 @@ fn cut(text: &str, budget: usize, embedder: &dyn Embedder) -> String {
 
 /// The passages of other documents nearest to the origin, or to the origin and the query together.
 fn similar(
-    version: &Version,
+    contents: &Contents,
     labels: &Labels<'_>,
     request: &ExpandRequest,
     origin: u32,
 ) -> Result<Expansion, SourceError> {
-    let dense = version.index.dense();
+    let dense = contents.index.dense();
     let mut nearness = dense.cosines(&dense.vector(origin as usize).unwrap_or_default());
     if let Some(query) = &request.query {
-        let embedded = version.embedder.embed_query(query);
+        let embedded = contents.version.embedder.embed_query(query);
         let embedded = embedded.map_err(|error| SourceError::embedding("embedding a query", error))?;
         let to_query = dense.cosines(&embedded);
         for (near, to_query) in nearness.iter_mut().zip(to_query) {
@@ -133,24 +133,26 @@ fn similar(
         }
     }
     let document = |ordinal: u32| {
-        version.passage(ordinal).map(|(entry, _, _)| (entry.first, entry.document.passages.len()))
+        contents.passage(ordinal).map(|(entry, _, _)| (entry.first, entry.document.passages.len()))
     };
     let own = document(origin);
-    // So many are enough: at worst all passages of the origin's document come first.
-    let enough = request.window.saturating_add(own.map_or(0, |(_, passages)| passages));
+    // So many are enough: at worst all passages of the origin's document, and all that were replaced,
+    // come first.
+    let absent = contents.index.replaced();
+    let enough = request.window.saturating_add(own.map_or(0, |(_, passages)| passages) + absent);
     let order: Vec<u32> = dense::top(&nearness, enough)
         .into_iter()
         .map(|hit| hit.0)
-        .filter(|ordinal| document(*ordinal) != own)
+        .filter(|ordinal| document(*ordinal) != own && !contents.index.is_replaced(*ordinal))
         .take(request.window)
         .collect();
-    let kept = within_budget(version, request.budget.max_tokens, origin, &order, |_| 0);
+    let kept = within_budget(contents, request.budget.max_tokens, origin, &order, |_| 0);
     let cosine = |ordinal: u32| dense.cosine(origin as usize, ordinal as usize);
-    Ok(assemble(version, labels, origin, &kept, cosine))
+    Ok(assemble(contents, labels, origin, &kept, cosine))
 }
 
 fn assemble(
-    version: &Version,
+    contents: &Contents,
     labels: &Labels<'_>,
     origin: u32,
     kept: &Kept,
@@ -158,7 +160,7 @@ fn assemble(
 ) -> Expansion {
     let passage = |ordinal: &u32| {
         let is_origin = *ordinal == origin;
-        let mut hit = version.hit(*ordinal, score(*ordinal), labels)?;
+        let mut hit = contents.hit(*ordinal, score(*ordinal), labels)?;
         if let Some(text) = kept.cut.as_ref().filter(|_| is_origin) {
             hit.text.clone_from(text);
         }

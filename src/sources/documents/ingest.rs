@@ -3,7 +3,7 @@
 //! old version in force and nothing of the new one but cached vectors and a folder to clear.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
+    collections::{BTreeMap, HashMap},
     fs::{self, File, TryLockError},
     path::Path,
     sync::Arc,
@@ -15,9 +15,10 @@ use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 use super::{
     calibrate,
     draft::{self, Draft, Drafting},
+    embed::vectors,
     scan::scan,
     settings::DocumentsSettings,
-    version::{Version, indexed_text, texts},
+    version::{Version, texts},
 };
 use crate::{
     confidence::{
@@ -26,8 +27,11 @@ use crate::{
     },
     search::{analysis, dense::ByteVector, embedder::Embedder, lexical::LexicalIndex},
     sources::{CalibrateRequest, LabelChange, Progress, Refreshed, SourceError, Stage},
-    store::{Activation, CorpusStore, Counts, Documents, Pinned, TextHash},
+    store::{Activation, CorpusStore, Counts, Documents, Pinned, TextHash, state::StateStore},
 };
+
+/// So many contributed items above a version make a new one worth building.
+const FOLD: usize = 32;
 
 /// Changes whenever the same file comes to other passages.
 const CHUNKING: &str = "c1";
@@ -37,6 +41,8 @@ pub(super) struct Ingest<'a> {
     pub(super) slug: &'a str,
     pub(super) settings: &'a DocumentsSettings,
     pub(super) store: &'a CorpusStore,
+    /// Where what is contributed is.
+    pub(super) state: &'a dyn StateStore,
     pub(super) embedder: &'a Arc<dyn Embedder>,
     /// Folder of this source's lexical indexes.
     pub(super) folder: &'a Path,
@@ -81,7 +87,9 @@ impl Ingest<'_> {
             // Everything is read anew.
             _ => BTreeMap::new(),
         };
-        if answers && draft::is_current(&scan, &known) {
+        let held = pinned.as_ref().map_or(0, |pinned| pinned.contributed);
+        let waiting = self.state.items(self.slug, held).map_err(store_failed)?.len();
+        if answers && waiting < FOLD && draft::is_current(&scan, &known) {
             self.store.touch(&known, &at).map_err(store_failed)?;
             let counts = self.store.counts().map_err(store_failed)?;
             let warnings =
@@ -89,10 +97,14 @@ impl Ingest<'_> {
             return Ok(Outcome { version: None, at, report: report(counts, warnings) });
         }
         let stored = self.store.load().map_err(store_failed)?.map(|(_, documents)| documents);
+        let sound = pinned.as_ref().is_some_and(|pinned| pinned.recipe == recipe);
+        // All of it: an index that lost some of what was contributed would mend itself here.
+        let items = self.state.items(self.slug, 0).map_err(store_failed)?;
         let draft = Drafting::new(self.settings, self.embedder.as_ref(), &at).run(
             scan,
             &known,
-            stored.unwrap_or_default(),
+            (stored.unwrap_or_default(), sound),
+            &items,
             self.progress,
         );
         if answers && draft.is_unchanged() {
@@ -103,7 +115,8 @@ impl Ingest<'_> {
                 report: report(counts(&draft.documents), draft.warnings),
             });
         }
-        self.renew(pinned.as_ref(), draft, recipe, at)
+        let contributed = items.iter().map(|item| item.change).max().unwrap_or_default();
+        self.renew(pinned.as_ref(), draft, contributed, recipe, at)
     }
 
     /// Builds a version of what was drafted and puts it in force.
@@ -111,11 +124,19 @@ impl Ingest<'_> {
         &self,
         before: Option<&Pinned>,
         draft: Draft,
+        contributed: u64,
         recipe: String,
         at: String,
     ) -> Result<Outcome, SourceError> {
         let vectors = self.vectors(&draft.documents)?;
-        let version = self.build(before, &draft, &vectors, recipe, &at)?;
+        let pinned = Pinned {
+            version: version_name(before, &draft, &recipe),
+            recipe,
+            refreshed_at: at.clone(),
+            calibration: String::new(),
+            contributed,
+        };
+        let version = self.build(before, &draft, &vectors, pinned)?;
         let documents = &draft.documents;
         let upserts = draft.changed.iter().filter_map(|id| documents.get_key_value(id));
         self.store
@@ -152,42 +173,8 @@ impl Ingest<'_> {
         })
     }
 
-    /// The vectors of all passages: from the cache, or embedded now and cached.
     fn vectors(&self, documents: &Documents) -> Result<HashMap<TextHash, ByteVector>, SourceError> {
-        let id = self.embedder.id();
-        let passages =
-            || documents.values().flat_map(|document| document.passages.iter().map(move |p| (document, p)));
-        let mut vectors =
-            self.store.vectors(id, passages().map(|(_, passage)| &passage.hash)).map_err(store_failed)?;
-        let mut seen = BTreeSet::new();
-        let missing: Vec<(&TextHash, String)> = passages()
-            .filter(|(_, passage)| !vectors.contains_key(&passage.hash) && seen.insert(passage.hash))
-            .map(|(document, passage)| (&passage.hash, indexed_text(document, passage)))
-            .collect();
-        let total = missing.len() as u64;
-        // What is embedded between two notes of progress, and lost at most by a crash.
-        let size = self.embedder.batch().max(1);
-        for (n, batch) in missing.chunks(size).enumerate() {
-            self.progress.step(Stage::Embed, (n * size) as u64, total);
-            let texts: Vec<&str> = batch.iter().map(|(_, text)| text.as_str()).collect();
-            let embedded = self
-                .embedder
-                .embed(&texts)
-                .map_err(|error| SourceError::embedding("embedding passages", error))?;
-            let sound = |vector: &Vec<f32>| vector.len() == self.embedder.dimensions();
-            if embedded.len() != batch.len() || !embedded.iter().all(sound) {
-                return Err(SourceError::internal(
-                    "embedding passages",
-                    "vectors are missing or of the wrong length",
-                ));
-            }
-            let bytes: Vec<ByteVector> = embedded.iter().map(|vector| ByteVector::quantize(vector)).collect();
-            let keyed = || batch.iter().map(|(hash, _)| *hash).zip(&bytes);
-            self.store.cache(id, keyed()).map_err(store_failed)?;
-            vectors.extend(keyed().map(|(hash, vector)| (*hash, vector.clone())));
-        }
-        self.progress.step(Stage::Embed, total, total);
-        Ok(vectors)
+        vectors(self.store, self.embedder.as_ref(), documents, self.progress)
     }
 
     /// Builds the new version beside the old one, calibration included.
@@ -196,16 +183,10 @@ impl Ingest<'_> {
         before: Option<&Pinned>,
         draft: &Draft,
         vectors: &HashMap<TextHash, ByteVector>,
-        recipe: String,
-        at: &str,
+        pinned: Pinned,
     ) -> Result<Version, SourceError> {
         self.progress.step(Stage::Index, 0, 0);
-        let pinned = Pinned {
-            version: version_name(before, draft, &recipe),
-            recipe: recipe.clone(),
-            refreshed_at: at.to_owned(),
-            calibration: String::new(),
-        };
+        let (recipe, at) = (pinned.recipe.clone(), pinned.refreshed_at.clone());
         let failed = |error| SourceError::internal("building the index", error);
         let folder = self.folder.join(&pinned.version);
         if folder.exists() {
@@ -230,7 +211,7 @@ impl Ingest<'_> {
             .filter(|calibration| !calibration.is_stale(&outline, self.embedder.id(), &recipe));
         let calibration = match kept {
             Some(calibration) => calibration,
-            None => self.calibrate(&version, outline, at)?,
+            None => self.calibrate(&version, outline, &at)?,
         };
         version.pinned.calibration = serde_json::to_string(&calibration)
             .map_err(|error| SourceError::internal("writing the calibration", error))?;

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use super::{
+    contents::Contents,
     source::{Inner, open_inner},
-    version::Version,
 };
 use crate::{
     confidence::{
@@ -55,7 +55,7 @@ impl Inspector {
     /// # Errors
     /// [`SourceError::Unavailable`] before the first refresh.
     pub fn calibration(&self) -> Result<Arc<Calibration>, SourceError> {
-        Ok(self.0.in_force()?.calibration())
+        Ok(self.0.in_force()?.version.calibration())
     }
 
     /// Searches for each of `queries` as the source would, and judges what came back as `profile` does.
@@ -63,27 +63,28 @@ impl Inspector {
     /// # Errors
     /// As a search.
     pub fn search(&self, queries: &[&str], profile: Profile) -> Result<Vec<Seen>, SourceError> {
-        let version = self.0.in_force()?;
-        let found = self.0.look(&version, queries)?;
-        Ok(found.into_iter().map(|found| seen(&version, &found, profile)).collect())
+        let contents = self.0.current()?;
+        let found = self.0.look(&contents, queries)?;
+        Ok(found.into_iter().map(|found| seen(&contents, &found, profile)).collect())
     }
 }
 
-fn seen(version: &Version, found: &Found, profile: Profile) -> Seen {
-    let verdict = gate::decide(&found.signals, &version.calibration().assess(&found.signals), profile);
+fn seen(contents: &Contents, found: &Found, profile: Profile) -> Seen {
+    let verdict =
+        gate::decide(&found.signals, &contents.version.calibration().assess(&found.signals), profile);
     Seen {
-        lexical: documents(version, &found.lexical),
-        dense: documents(version, &found.dense),
-        hybrid: documents(version, &found.fused),
+        lexical: documents(contents, &found.lexical),
+        dense: documents(contents, &found.dense),
+        hybrid: documents(contents, &found.fused),
         verdict,
     }
 }
 
 /// The documents of ranked passages.
-fn documents(version: &Version, passages: &[(u32, f32)]) -> Vec<String> {
+fn documents(contents: &Contents, passages: &[(u32, f32)]) -> Vec<String> {
     let mut documents: Vec<String> = Vec::new();
     for (ordinal, _) in passages.iter().take(2 * DEPTH) {
-        if let Some((entry, ..)) = version.passage(*ordinal)
+        if let Some((entry, ..)) = contents.passage(*ordinal)
             && !documents.contains(&entry.id)
         {
             documents.push(entry.id.clone());

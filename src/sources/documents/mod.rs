@@ -1,11 +1,16 @@
 //! The `documents` kind: a hybrid index over files, kept up to date as they change.
 //!
 //! [`scan`] finds files, [`readers`] understand them, [`draft`] tells what changed, [`ingest`] turns
-//! that into a new version of the index, [`version`] is what answers, [`expand`] reads on, and [`source`] is the
-//! [`super::Source`] that ties them together. [`inspect`] lays it open for measurement.
+//! that into a new [`version`] of the index. [`contribute`] takes what agents write and puts it above the
+//! version in force; [`contents`] is both together, and what answers. [`expand`] reads on, and [`source`]
+//! is the [`super::Source`] that ties them together. [`inspect`] lays it open for measurement.
 
 mod calibrate;
+mod contents;
+mod contribute;
+mod contributed;
 mod draft;
+mod embed;
 mod expand;
 mod ingest;
 mod inspect;

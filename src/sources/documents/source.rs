@@ -10,10 +10,11 @@ use arc_swap::ArcSwapOption;
 use async_trait::async_trait;
 
 use super::{
+    contents::{Contents, Labels},
     expand::{STRATEGIES, expand},
     ingest::{Ingest, lock, store_failed},
     settings::DocumentsSettings,
-    version::{Labels, Version, indexed_text, texts},
+    version::{Version, indexed_text, texts},
 };
 use crate::{
     confidence::Calibration,
@@ -29,7 +30,10 @@ use crate::{
         RankedEvidence, Reference, Refreshed, SearchRequest, Source, SourceError, Stage, Status, Strategy,
         registry::Surroundings,
     },
-    store::{CorpusStore, Documents},
+    store::{
+        CorpusStore, Documents,
+        state::{Contributed, Contribution, StateStore},
+    },
 };
 
 /// Opens a documents source: the version in force answers at once, if there is one.
@@ -54,7 +58,9 @@ pub(super) fn open_inner(
         reranker: surroundings.reranker.clone(),
         folder: surroundings.data_dir.join("index").join(&config.slug),
         settings,
-        version: ArcSwapOption::empty(),
+        state: Arc::clone(&surroundings.state),
+        contents: ArcSwapOption::empty(),
+        catching_up: Mutex::new(()),
         looked_at: Mutex::new(None),
         trouble: Mutex::new(None),
         mute: Mutex::new(None),
@@ -71,13 +77,17 @@ struct DocumentsSource(Arc<Inner>);
 
 /// What it is made of.
 pub(super) struct Inner {
-    slug: String,
+    pub(super) slug: String,
     settings: DocumentsSettings,
-    store: CorpusStore,
+    pub(super) store: CorpusStore,
+    /// Where what is contributed is, by whichever process.
+    pub(super) state: Arc<dyn StateStore>,
     embedding: Arc<dyn Embedding>,
     reranker: Option<Arc<dyn Reranker>>,
     folder: PathBuf,
-    version: ArcSwapOption<Version>,
+    pub(super) contents: ArcSwapOption<Contents>,
+    /// Held by who puts other contents in force.
+    pub(super) catching_up: Mutex<()>,
     /// When the files were last looked at, if since the version was built.
     looked_at: Mutex<Option<String>>,
     /// Why the last refresh failed.
@@ -94,14 +104,14 @@ impl Inner {
     /// there, is left to the next refresh.
     fn adopt(&self, embedder: &Arc<dyn Embedder>) -> Result<(), SourceError> {
         let Some(pinned) = self.store.pinned().map_err(store_failed)? else { return Ok(()) };
-        if let Some(loaded) = self.version.load().as_ref()
-            && loaded.pinned.version == pinned.version
+        if let Some(loaded) = self.contents.load().as_ref()
+            && loaded.version.pinned.version == pinned.version
         {
             // Another process may have calibrated it anew.
             if let Ok(calibration) = serde_json::from_str::<Calibration>(&pinned.calibration)
-                && calibration != *loaded.calibration()
+                && calibration != *loaded.version.calibration()
             {
-                loaded.set_calibration(calibration);
+                loaded.version.set_calibration(calibration);
             }
             return Ok(());
         }
@@ -120,8 +130,13 @@ impl Inner {
         let lexical = self.lexical(&self.folder.join(&pinned.version), &documents)?;
         let version =
             Version::assemble(pinned, calibration, documents, &vectors, Arc::clone(embedder), lexical);
-        self.version.store(Some(Arc::new(version)));
+        self.put_in_force(version);
         Ok(())
+    }
+
+    fn put_in_force(&self, version: Version) {
+        let _one = self.catching_up.lock().unwrap_or_else(PoisonError::into_inner);
+        self.contents.store(Some(Arc::new(Contents::new(Arc::new(version)))));
     }
 
     /// The lexical index of a version: opened if it is there and whole, otherwise built anew, since
@@ -151,14 +166,15 @@ impl Inner {
             slug: &self.slug,
             settings: &self.settings,
             store: &self.store,
+            state: self.state.as_ref(),
             embedder: &embedder,
             folder: &self.folder,
             progress: &noting,
         };
-        let loaded = self.version.load().as_ref().map(|version| version.pinned.version.clone());
+        let loaded = self.contents.load_full().map(|contents| contents.version.pinned.version.clone());
         let outcome = ingest.run(loaded.as_deref())?;
         if let Some(version) = outcome.version {
-            self.version.store(Some(Arc::new(version)));
+            self.put_in_force(version);
         }
         *self.looked_at.lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome.at);
         Ok(outcome.report)
@@ -171,11 +187,12 @@ impl Inner {
         progress: &dyn Progress,
     ) -> Result<Arc<Calibration>, SourceError> {
         self.refresh(progress)?;
-        let version = self.in_force()?;
+        let version = Arc::clone(&self.in_force()?.version);
         let ingest = Ingest {
             slug: &self.slug,
             settings: &self.settings,
             store: &self.store,
+            state: self.state.as_ref(),
             embedder: &version.embedder,
             folder: &self.folder,
             progress,
@@ -185,8 +202,9 @@ impl Inner {
         Ok(version.calibration())
     }
 
-    pub(super) fn in_force(&self) -> Result<Arc<Version>, SourceError> {
-        self.version.load_full().ok_or_else(|| match self.health() {
+    /// What answers, as far as it has been brought up to date.
+    pub(super) fn in_force(&self) -> Result<Arc<Contents>, SourceError> {
+        self.contents.load_full().ok_or_else(|| match self.health() {
             Health::Preparing(what) => SourceError::Unavailable(format!("it is being prepared ({what})")),
             Health::Unhealthy(why) => SourceError::Unavailable(why),
             Health::Healthy => SourceError::Unavailable("it is being prepared".to_owned()),
@@ -196,7 +214,7 @@ impl Inner {
     fn health(&self) -> Health {
         let trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let mute = self.mute.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        match (self.version.load().is_some(), mute.or(trouble.filter(|_| self.version.load().is_none()))) {
+        match (self.contents.load().is_some(), mute.or(trouble.filter(|_| self.contents.load().is_none()))) {
             (_, Some(why)) => Health::Unhealthy(why),
             (true, None) => Health::Healthy,
             (false, None) => {
@@ -205,39 +223,39 @@ impl Inner {
         }
     }
 
-    fn labels(&self) -> Labels<'_> {
+    pub(super) fn labels(&self) -> Labels<'_> {
         Labels { slug: &self.slug, trust: self.settings.trust, url_base: self.settings.url_base.as_deref() }
     }
 
-    /// What `version` has on each of `queries`.
-    pub(super) fn look(&self, version: &Version, queries: &[&str]) -> Result<Vec<Found>, SourceError> {
-        let vectors = self.heard(version.embedder.embed_queries(queries))?;
-        queries.iter().zip(vectors).map(|(query, vector)| self.found(version, query, &vector)).collect()
+    /// What `contents` have on each of `queries`.
+    pub(super) fn look(&self, contents: &Contents, queries: &[&str]) -> Result<Vec<Found>, SourceError> {
+        let vectors = self.heard(contents.version.embedder.embed_queries(queries))?;
+        queries.iter().zip(vectors).map(|(query, vector)| self.found(contents, query, &vector)).collect()
     }
 
-    fn found(&self, version: &Version, query: &str, vector: &[f32]) -> Result<Found, SourceError> {
-        let found = version.index.search(query, vector, None);
+    fn found(&self, contents: &Contents, query: &str, vector: &[f32]) -> Result<Found, SourceError> {
+        let found = contents.index.search(query, vector, None);
         let mut found = found.map_err(|error| SourceError::internal("searching", error))?;
-        self.rerank(query, version, &mut found);
+        self.rerank(query, contents, &mut found);
         Ok(found)
     }
 
     fn search(&self, request: &SearchRequest) -> Result<Candidates, SourceError> {
-        let version = self.in_force()?;
+        let contents = self.current()?;
         // Without the query's vector there are keyword hits, but nothing to judge them by: whether
         // they are any good is what callers come here for, so the source says that it cannot tell.
-        let vector = self.heard(version.embedder.embed_query(&request.query))?;
-        let found = self.found(&version, &request.query, &vector)?;
+        let vector = self.heard(contents.version.embedder.embed_query(&request.query))?;
+        let found = self.found(&contents, &request.query, &vector)?;
         let labels = self.labels();
         let hits: Vec<Hit> = found
             .fused
             .iter()
             .take(request.limit)
-            .filter_map(|(ordinal, score)| version.hit(*ordinal, *score, &labels))
+            .filter_map(|(ordinal, score)| contents.hit(*ordinal, *score, &labels))
             .collect();
         let evidence = Evidence::Ranked(RankedEvidence {
             signals: found.signals,
-            calibration: version.calibration(),
+            calibration: contents.version.calibration(),
             unknown_terms: found.terms.unknown.into_iter().map(|term| term.surface).collect(),
             known_terms: found.terms.known.len(),
             similarity: found.similarity,
@@ -247,13 +265,13 @@ impl Inner {
 
     /// Lets the reranker, if there is one, order what was found. The signals were taken before and
     /// stay as they are: the calibration was fitted without it, and goes on meaning what it meant.
-    fn rerank(&self, query: &str, version: &Version, found: &mut Found) {
+    fn rerank(&self, query: &str, contents: &Contents, found: &mut Found) {
         let Some(reranker) = &self.reranker else { return };
         let texts: Vec<String> = found
             .fused
             .iter()
             .take(reranker.top())
-            .filter_map(|hit| version.passage(hit.0))
+            .filter_map(|hit| contents.passage(hit.0))
             .map(|(entry, passage, _)| indexed_text(&entry.document, passage))
             .collect();
         // One alone has nothing to be ordered against.
@@ -263,7 +281,7 @@ impl Inner {
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         let Some(scores) = reranker.score(query, &texts) else { return };
         found.fused = blend(&found.fused, &scores, reranker.weight());
-        found.similarity = version.index.similarity(&found.fused);
+        found.similarity = contents.index.similarity(&found.fused);
     }
 
     /// Notes whether the embedding answers: while it does not, no query can be answered.
@@ -312,17 +330,19 @@ impl Source for DocumentsSource {
     }
 
     async fn locate(&self, reference: &Reference) -> Result<Hit, SourceError> {
-        let version = self.0.in_force()?;
-        version
-            .find(reference)
-            .and_then(|ordinal| version.hit(ordinal, 0.0, &self.0.labels()))
-            .ok_or_else(|| SourceError::ReferenceNotFound(reference.clone()))
+        let reference = reference.clone();
+        self.blocking(move |inner| {
+            let contents = inner.current()?;
+            let hit = contents.find(&reference).and_then(|at| contents.hit(at, 0.0, &inner.labels()));
+            hit.ok_or(SourceError::ReferenceNotFound(reference))
+        })
+        .await
     }
 
     async fn expand(&self, request: ExpandRequest) -> Result<Expansion, SourceError> {
         self.blocking(move |inner| {
-            let version = inner.in_force()?;
-            expand(&version, &inner.labels(), &request)
+            let contents = inner.current()?;
+            expand(&contents, &inner.labels(), &request)
         })
         .await
     }
@@ -340,6 +360,10 @@ impl Source for DocumentsSource {
         result
     }
 
+    async fn write(&self, contribution: Contribution) -> Result<Contributed, SourceError> {
+        self.blocking(move |inner| inner.contribute(&contribution)).await
+    }
+
     async fn calibrate(
         &self,
         request: CalibrateRequest,
@@ -353,17 +377,18 @@ impl Source for DocumentsSource {
     }
 
     fn status(&self) -> Status {
-        let version = self.0.version.load_full();
+        let contents = self.0.contents.load_full();
+        let contents = contents.as_deref();
         Status {
             health: self.0.health(),
-            documents: version.as_ref().map_or(0, |version| version.documents.len() as u64),
-            passages: version.as_ref().map_or(0, |version| version.passages()),
-            index_version: version.as_ref().map(|version| version.pinned.version.clone()),
-            last_refreshed: version.as_ref().map(|version| {
+            documents: contents.map_or(0, Contents::documents),
+            passages: contents.map_or(0, Contents::passages),
+            index_version: contents.map(|contents| contents.name().to_owned()),
+            last_refreshed: contents.map(|contents| {
                 let looked_at = self.0.looked_at.lock().unwrap_or_else(PoisonError::into_inner).clone();
-                looked_at.unwrap_or_else(|| version.pinned.refreshed_at.clone())
+                looked_at.unwrap_or_else(|| contents.version.pinned.refreshed_at.clone())
             }),
-            calibration: version.as_ref().map(|version| version.calibration()),
+            calibration: contents.map(|contents| contents.version.calibration()),
         }
     }
 }

@@ -1,5 +1,5 @@
-//! One version of a source's index: what answers queries. Immutable, shared by all calls that
-//! started while it was in force.
+//! One version of a source's index, as it was built. Immutable, shared by all calls that started while
+//! it was in force.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -14,7 +14,6 @@ use crate::{
         hybrid::HybridIndex,
         lexical::{InContext, LexicalIndex},
     },
-    sources::{Hit, Provenance, Reference, Trust},
     store::{Documents, Pinned, StoredDocument, StoredPassage, TextHash},
 };
 
@@ -25,24 +24,67 @@ pub(super) struct Entry {
     pub(super) first: u32,
 }
 
-/// A version of the index.
-pub(super) struct Version {
-    pub(super) pinned: Pinned,
-    calibration: ArcSwap<Calibration>,
-    pub(super) index: HybridIndex,
-    /// What its vectors are of: queries are embedded by this one and no other.
-    pub(super) embedder: Arc<dyn Embedder>,
+/// Documents by id, and which passage is whose.
+pub(super) struct Listing {
     /// By id.
     pub(super) documents: Vec<Entry>,
+    /// Ordinal of the first passage.
+    first: u32,
     /// Which document each passage belongs to.
     owners: Vec<u32>,
 }
 
-/// Where hits of a source come from, apart from the passage itself.
-pub(super) struct Labels<'a> {
-    pub(super) slug: &'a str,
-    pub(super) trust: Trust,
-    pub(super) url_base: Option<&'a str>,
+impl Listing {
+    /// Lists documents whose passages are counted from `first`.
+    pub(super) fn new(documents: Documents, first: u32) -> Self {
+        let mut entries = Vec::with_capacity(documents.len());
+        let mut owners = Vec::new();
+        for (n, (id, document)) in (0u32..).zip(documents) {
+            let first = first + owners.len() as u32;
+            owners.extend(std::iter::repeat_n(n, document.passages.len()));
+            entries.push(Entry { id, document, first });
+        }
+        Self { documents: entries, first, owners }
+    }
+
+    /// Passages held.
+    pub(super) fn passages(&self) -> u64 {
+        self.owners.len() as u64
+    }
+
+    /// The document of a passage, and the passage in it.
+    pub(super) fn passage(&self, ordinal: u32) -> Option<(&Entry, &StoredPassage, u32)> {
+        let owner = self.owners.get(ordinal.checked_sub(self.first)? as usize)?;
+        let entry = self.documents.get(*owner as usize)?;
+        let position = ordinal.checked_sub(entry.first)?;
+        Some((entry, entry.document.passages.get(position as usize)?, position))
+    }
+
+    /// The document of that id.
+    pub(super) fn find(&self, id: &str) -> Option<&Entry> {
+        let at = self.documents.binary_search_by(|entry| entry.id.as_str().cmp(id)).ok()?;
+        self.documents.get(at)
+    }
+
+    /// The vectors of all passages, in their order; an empty one where it is missing.
+    pub(super) fn vectors(
+        &self,
+        vectors: &HashMap<TextHash, ByteVector>,
+    ) -> impl Iterator<Item = ByteVector> {
+        let none = ByteVector { bytes: Vec::new(), scale: 0.0 };
+        let passages = self.documents.iter().flat_map(|entry| &entry.document.passages);
+        passages.map(move |passage| vectors.get(&passage.hash).unwrap_or(&none).clone())
+    }
+}
+
+/// A version of the index.
+pub(super) struct Version {
+    pub(super) pinned: Pinned,
+    calibration: ArcSwap<Calibration>,
+    pub(super) index: Arc<HybridIndex>,
+    /// What its vectors are of: queries are embedded by this one and no other.
+    pub(super) embedder: Arc<dyn Embedder>,
+    pub(super) listing: Listing,
 }
 
 /// What is indexed of a stored passage.
@@ -77,28 +119,10 @@ impl Version {
         embedder: Arc<dyn Embedder>,
         lexical: LexicalIndex,
     ) -> Self {
-        let mut entries = Vec::with_capacity(documents.len());
-        let mut owners = Vec::new();
-        for (n, (id, document)) in (0u32..).zip(documents) {
-            let first = owners.len() as u32;
-            owners.extend(std::iter::repeat_n(n, document.passages.len()));
-            entries.push(Entry { id, document, first });
-        }
-        let none = ByteVector { bytes: Vec::new(), scale: 0.0 };
-        let passages = entries.iter().flat_map(|entry| &entry.document.passages);
-        let dense = DenseIndex::new(
-            embedder.dimensions(),
-            passages.map(|passage| vectors.get(&passage.hash).unwrap_or(&none).clone()),
-        );
-        let index = HybridIndex::new(lexical, dense);
-        Self {
-            pinned,
-            calibration: ArcSwap::from_pointee(calibration),
-            index,
-            embedder,
-            documents: entries,
-            owners,
-        }
+        let listing = Listing::new(documents, 0);
+        let dense = DenseIndex::new(embedder.dimensions(), listing.vectors(vectors));
+        let index = Arc::new(HybridIndex::new(lexical, dense));
+        Self { pinned, calibration: ArcSwap::from_pointee(calibration), index, embedder, listing }
     }
 
     /// The calibration in force: it may be fitted anew while the index stays.
@@ -113,49 +137,11 @@ impl Version {
 
     /// Passages held.
     pub(super) fn passages(&self) -> u64 {
-        self.owners.len() as u64
+        self.listing.passages()
     }
 
     /// The document of a passage, and the passage in it.
     pub(super) fn passage(&self, ordinal: u32) -> Option<(&Entry, &StoredPassage, u32)> {
-        let entry = self.documents.get(*self.owners.get(ordinal as usize)? as usize)?;
-        let position = ordinal.checked_sub(entry.first)?;
-        Some((entry, entry.document.passages.get(position as usize)?, position))
-    }
-
-    /// The passage a reference names.
-    pub(super) fn find(&self, reference: &Reference) -> Option<u32> {
-        let at = self.documents.binary_search_by(|entry| entry.id.as_str().cmp(&reference.document)).ok()?;
-        let entry = self.documents.get(at)?;
-        let within = (reference.position as usize) < entry.document.passages.len();
-        within.then(|| entry.first + reference.position)
-    }
-
-    /// A passage as a hit.
-    pub(super) fn hit(&self, ordinal: u32, score: f32, labels: &Labels<'_>) -> Option<Hit> {
-        let (entry, passage, position) = self.passage(ordinal)?;
-        let document = &entry.document;
-        let url = document.url.clone().or_else(|| labels.url_base.map(|base| format!("{base}{}", entry.id)));
-        Some(Hit {
-            reference: Reference { source: labels.slug.to_owned(), document: entry.id.clone(), position },
-            document: entry.id.clone(),
-            text: passage.text.clone(),
-            score,
-            title: document.title.clone(),
-            section: (!passage.headings.is_empty()).then(|| passage.headings.join(" › ")),
-            url,
-            position,
-            provenance: Provenance {
-                origin: document.path.clone(),
-                fetched_at: document.fetched_at.clone(),
-                trust: labels.trust,
-                content_sha256: document.sha256.clone(),
-                index_version: self.pinned.version.clone(),
-                recipe_version: self.pinned.recipe.clone(),
-                rewritten: false,
-                writer: None,
-            },
-            data: None,
-        })
+        self.listing.passage(ordinal)
     }
 }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Read, clean, text::paragraphs};
+use super::{BEGINNING, Read, clean, text::paragraphs};
 use crate::{search::chunking::Document, text::excerpt};
 
 #[derive(Deserialize)]
@@ -17,9 +17,6 @@ struct Record {
     text: Option<String>,
     url: Option<String>,
 }
-
-/// Characters of its text that stand for the title of a record without one.
-const TITLE: usize = 60;
 
 /// A bad line costs itself, not the file.
 pub(super) fn read(path: &str, content: &str) -> Read {
@@ -54,7 +51,7 @@ fn document(line: &str) -> Result<Document, String> {
     };
     // Escapes in JSON can bring back what was cleaned out of the file.
     let text = clean(&record.text.unwrap_or_default());
-    let title = [excerpt(&record.title.unwrap_or_default(), 300), excerpt(&text, TITLE)];
+    let title = [excerpt(&record.title.unwrap_or_default(), 300), excerpt(&text, BEGINNING)];
     let title = title.into_iter().find(|title| !title.is_empty()).unwrap_or_else(|| id.clone());
     let url = record.url.filter(|url| url.starts_with("https://") || url.starts_with("http://"));
     Ok(Document { title, id, url, blocks: paragraphs(&text) })

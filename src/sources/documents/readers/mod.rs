@@ -5,9 +5,10 @@ mod code;
 mod html;
 mod jsonl;
 mod markdown;
+mod record;
 mod text;
 
-use crate::search::chunking::Document;
+use crate::{search::chunking::Document, text::excerpt};
 
 /// What a file held.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -23,6 +24,12 @@ const MAX_HEADING: usize = 160;
 
 /// Longest document id, in bytes: references stay short enough to pass around.
 const MAX_ID: usize = 512;
+
+/// Longest title of what was contributed, in characters.
+const MAX_TITLE: usize = 300;
+
+/// Characters of a text that stand for its title where it has none.
+const BEGINNING: usize = 60;
 
 /// Reads a file. `path` is relative to the source's root, with `/` separators.
 ///
@@ -53,15 +60,38 @@ pub(super) fn read(path: &str, bytes: &[u8]) -> Result<Read, String> {
     if lossy {
         read.warnings.push(format!("{path}: is not valid UTF-8; what could not be read was replaced"));
     }
-    read.documents.retain(|document| {
-        let sound = !document.id.is_empty() && document.id.len() <= MAX_ID && !document.id.chars().any(char::is_control);
-        if !sound {
+    read.documents.retain(|document| match unsound(&document.id) {
+        Some(why) => {
             let shown = crate::text::excerpt(&document.id, 60);
-            read.warnings.push(format!("{path}: the id “{shown}” is empty, longer than {MAX_ID} bytes, or holds control characters; skipped"));
+            read.warnings.push(format!("{path}: the id “{shown}” {why}; skipped"));
+            false
         }
-        sound
+        None => true,
     });
     Ok(read)
+}
+
+/// What is wrong with a document's id, if anything.
+fn unsound(id: &str) -> Option<String> {
+    if id.is_empty() || id.len() > MAX_ID || id.chars().any(char::is_control) {
+        return Some(format!("is empty, longer than {MAX_ID} bytes, or holds control characters"));
+    }
+    id.starts_with('~').then(|| "begins with `~`, as only what agents contribute does".to_owned())
+}
+
+/// Reads what was contributed under `id`: a JSON object as a record, anything else as Markdown. The
+/// title its writer gave counts, then the one in the content, then how the text begins.
+pub(super) fn contributed(id: &str, title: Option<&str>, content: &str) -> Document {
+    let content = clean(content);
+    let mut document = record::read(&content).unwrap_or_else(|| markdown::read("", &content));
+    let beginning = document.blocks.first().map(|block| block.text.as_str()).unwrap_or_default();
+    let titles = [title.unwrap_or_default(), &document.title].map(|title| excerpt(&clean(title), MAX_TITLE));
+    let title = titles.into_iter().find(|title| !title.is_empty());
+    document.title = title.unwrap_or_else(|| excerpt(beginning, BEGINNING));
+    document.id = id.to_owned();
+    // Where an agent says it can be read is not where the source's owner says so.
+    document.url = None;
+    document
 }
 
 fn one(document: Document) -> Read {
