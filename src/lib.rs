@@ -7,7 +7,8 @@
 //! |---|---|
 //! | [`config`] | settings: files and environment, raw values turned into validated ones |
 //! | [`cli`] | the commands, one file each |
-//! | [`http`] | the axum app: routes, Host and Origin, probes, drain |
+//! | [`http`] | the axum app: routes, bearer tokens, Host and Origin, sessions, probes, drain |
+//! | [`identity`] | who a bearer token speaks for: listed tokens, tokens of an OAuth issuer |
 //! | [`mcp`] | the protocol adapter: tools, both eras' rounds, errors on the wire |
 //! | [`service`] | the six use cases; knows callers and sources, neither MCP nor HTTP |
 //! | [`dialogue`] | questions, answers, and the sealed state between rounds |
@@ -27,6 +28,7 @@ pub mod config;
 pub mod dialogue;
 pub mod evaluation;
 pub mod http;
+pub mod identity;
 pub mod mcp;
 pub mod random;
 pub mod search;

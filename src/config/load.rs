@@ -53,6 +53,8 @@ fn environment() -> Environment {
         .list_separator(",")
         .with_list_parse_key("server.allowed_hosts")
         .with_list_parse_key("server.allowed_origins")
+        .with_list_parse_key("auth.jwt.algorithms")
+        .with_list_parse_key("auth.jwt.audiences")
         .with_list_parse_key("clarify.skip_clients")
         .with_list_parse_key("clarify.state_keys")
 }
@@ -70,14 +72,14 @@ fn validate(merged: Value) -> Result<Settings, ConfigError> {
         ConfigError::Invalid(vec![super::Problem::new(error.path().to_string(), error.inner().to_string())])
     })?;
     let server = raw.server.validate(&mut problems);
-    raw.auth.validate(&server.address, &mut problems);
+    let auth = raw.auth.validate(&server.address, &mut problems);
     let settings = Settings {
         server,
         data: raw.data,
         embedding: raw.embedding.validate(&mut problems),
         rerank: raw.rerank.and_then(|rerank| rerank.validate(&mut problems)),
         clarify: raw.clarify.validate(&mut problems),
-        auth: raw.auth,
+        auth,
         access: raw.access.validate(&mut problems),
         log: raw.log,
         sources: sources::validate(raw.sources, &mut problems),

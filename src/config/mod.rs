@@ -5,6 +5,7 @@
 //! that are handed down as values. Nothing else reads the environment or the files.
 
 mod access;
+mod auth;
 mod clarify;
 mod embedding;
 mod endpoint;
@@ -18,6 +19,7 @@ mod server;
 mod sources;
 
 pub use access::{AccessSettings, Inclusion, Webhook};
+pub use auth::Auth;
 pub use clarify::{Clarify, RawClarify, SourceClarify, StateKey};
 pub use embedding::{EmbeddingChoice, EmbeddingKind, RawEmbedding};
 pub use load::{PROFILE_VARIABLE, load};
@@ -25,7 +27,7 @@ pub use log::{Format, Log};
 pub use policy::ContentRules;
 pub use problem::{ConfigError, Problem};
 pub use rerank::RawRerank;
-pub use server::{Auth, AuthMode, Data, RawServer, Server};
+pub use server::{Data, RawServer, Server};
 pub use sources::{Card, Freshness, SourceConfig, Statements, Usage};
 
 use schemars::JsonSchema;
@@ -65,7 +67,7 @@ struct RawSettings {
     embedding: RawEmbedding,
     rerank: Option<RawRerank>,
     clarify: RawClarify,
-    auth: Auth,
+    auth: auth::RawAuth,
     access: access::RawAccess,
     log: Log,
     #[schemars(skip)]

@@ -1,4 +1,4 @@
-//! `[server]`, `[data]` and `[auth]`.
+//! `[server]` and `[data]`.
 
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
@@ -21,6 +21,8 @@ pub struct RawServer {
     /// Largest request body.
     #[schemars(with = "String")]
     pub max_body: ByteSize,
+    /// Most sessions of clients of 2025-11-25 and before at a time.
+    pub max_sessions: usize,
     /// How long calls under way may still take after SIGTERM.
     #[serde(with = "humantime_serde")]
     #[schemars(with = "String")]
@@ -36,6 +38,8 @@ impl Default for RawServer {
             allowed_origins: Vec::new(),
             // Room for a 1 MiB argument with its JSON escapes.
             max_body: ByteSize::mib(4),
+            // Each costs some memory until five minutes after it was last used.
+            max_sessions: 1000,
             // Below the 30 s that orchestrators commonly grant before SIGKILL.
             drain: Duration::from_secs(20),
         }
@@ -53,6 +57,8 @@ pub struct Server {
     pub allowed_origins: Vec<String>,
     /// Largest request body, in bytes.
     pub max_body: usize,
+    /// See [`RawServer::max_sessions`].
+    pub max_sessions: usize,
     /// See [`RawServer::drain`].
     pub drain: Duration,
 }
@@ -83,11 +89,15 @@ impl RawServer {
         if self.max_body.as_u64() < 1024 {
             problems.push(Problem::new("server.max_body", "must be at least 1KiB"));
         }
+        if self.max_sessions == 0 {
+            problems.push(Problem::new("server.max_sessions", "must be at least 1"));
+        }
         Server {
             address,
             allowed_hosts: self.allowed_hosts,
             allowed_origins: self.allowed_origins,
             max_body: usize::try_from(self.max_body.as_u64()).unwrap_or(usize::MAX),
+            max_sessions: self.max_sessions,
             drain: self.drain,
         }
     }
@@ -105,38 +115,5 @@ pub struct Data {
 impl Default for Data {
     fn default() -> Self {
         Self { dir: PathBuf::from("data") }
-    }
-}
-
-/// `[auth]`.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct Auth {
-    /// How callers are told apart.
-    pub mode: AuthMode,
-    /// Lets `mode = "none"` listen beyond loopback.
-    pub allow_anonymous: bool,
-}
-
-/// How callers are told apart.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum AuthMode {
-    /// Not at all: everybody is the same anonymous caller.
-    #[default]
-    None,
-}
-
-impl Auth {
-    pub(super) fn validate(&self, address: &SocketAddr, problems: &mut Vec<Problem>) {
-        if self.mode == AuthMode::None && !self.allow_anonymous && !address.ip().is_loopback() {
-            problems.push(Problem::new(
-                "auth.allow_anonymous",
-                format!(
-                    "server.address {address} is reachable from other machines and auth.mode is none; \
-                     set auth.allow_anonymous = true if everybody who can reach it may read every source"
-                ),
-            ));
-        }
     }
 }
