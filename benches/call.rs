@@ -28,7 +28,15 @@ fn call(criterion: &mut Criterion) {
         let url = format!("http://{}/mcp", listener.local_addr().expect("an address"));
         tokio::spawn(async move {
             let never = std::future::pending();
-            http::serve(listener, &settings.server, started.handler, Readiness::default(), never).await
+            http::serve(
+                listener,
+                &settings.server,
+                started.handler,
+                started.identity,
+                Readiness::default(),
+                never,
+            )
+            .await
         });
         url
     });

@@ -8,15 +8,17 @@ use rmcp::{
     ServiceExt,
     model::{CallToolRequestParams, ClientConfig, Implementation, ProtocolVersion},
     service::{ClientLifecycleMode, ClientServiceExt, RoleClient, RunningService},
-    transport::StreamableHttpClientTransport,
+    transport::{StreamableHttpClientTransport, streamable_http_client::StreamableHttpClientTransportConfig},
 };
 use serde_json::{Value, json};
 use tokio::{net::TcpListener, sync::oneshot};
 
 use super::{CliError, progress::Bar, say, start, terminal::Terminal};
 use crate::{
+    access::Caller,
     config::Settings,
     http::{self, Readiness},
+    identity::{Identity, KnownToken, Tokens, tokens},
     telemetry,
 };
 
@@ -32,6 +34,12 @@ pub(super) struct Ask {
     /// started in this process.
     #[arg(long)]
     url: Option<String>,
+    /// Bearer token for --url. Better put into the variable: others see the command line.
+    #[arg(long, env = "ASKBACK_TOKEN", hide_env_values = true)]
+    token: Option<String>,
+    /// Without --url: a group to be in, to see what its members see. Can be given several times.
+    #[arg(long, conflicts_with = "url")]
+    group: Vec<String>,
     /// Protocol to speak.
     #[arg(long, value_enum, default_value_t = Era::Auto)]
     era: Era,
@@ -63,17 +71,23 @@ pub(super) async fn run(
     settings: impl Fn() -> Result<Settings, CliError>,
 ) -> Result<(), CliError> {
     if let Some(url) = arguments.url.clone() {
-        return converse(&arguments, &url).await;
+        return converse(&arguments, &url, arguments.token.as_deref()).await;
     }
-    let (url, stop) = serve_here(settings()?).await?;
-    let result = converse(&arguments, &url).await;
+    let token = tokens::mint().map_err(|error| CliError::failed("making a token", error))?;
+    let (url, stop) = serve_here(settings()?, &token, &arguments.group).await?;
+    let result = converse(&arguments, &url, Some(&token)).await;
     // Dropped or sent, it stops the service.
     let _ = stop.send(());
     result
 }
 
-/// Starts the service in this process, on a port of its own, with its sources up to date.
-async fn serve_here(mut settings: Settings) -> Result<(String, oneshot::Sender<()>), CliError> {
+/// Starts the service in this process, on a port of its own, with its sources up to date. It is for
+/// whoever has `token`, a member of `groups`, and for nobody else on the machine.
+async fn serve_here(
+    mut settings: Settings,
+    token: &str,
+    groups: &[String],
+) -> Result<(String, oneshot::Sender<()>), CliError> {
     settings.log.level = "error".to_owned();
     telemetry::init(&settings.log).map_err(CliError::Usage)?;
     let started = start(&settings)?;
@@ -82,6 +96,13 @@ async fn serve_here(mut settings: Settings) -> Result<(String, oneshot::Sender<(
             super::complain(&format!("source {}: {error}", entry.slug()));
         }
     }
+    let caller = Caller {
+        subject: "operator".to_owned(),
+        groups: groups.iter().cloned().collect(),
+        ..Caller::anonymous()
+    };
+    let known = KnownToken { sha256: tokens::digest(token), caller, expires_at: None };
+    let only = Arc::new(Identity::Tokens(Tokens::new(vec![known])));
     let failed = |error| CliError::failed("listening", error);
     let listener = TcpListener::bind(("127.0.0.1", 0)).await.map_err(failed)?;
     let address = listener.local_addr().map_err(failed)?;
@@ -90,13 +111,13 @@ async fn serve_here(mut settings: Settings) -> Result<(String, oneshot::Sender<(
         let stopped = async move {
             let _ = stopped.await;
         };
-        http::serve(listener, &settings.server, started.handler, Readiness::default(), stopped).await
+        http::serve(listener, &settings.server, started.handler, only, Readiness::default(), stopped).await
     });
     Ok((format!("http://{address}/mcp"), stop))
 }
 
-async fn converse(arguments: &Ask, url: &str) -> Result<(), CliError> {
-    let client = connect(arguments.era, url).await?;
+async fn converse(arguments: &Ask, url: &str, token: Option<&str>) -> Result<(), CliError> {
+    let client = connect(arguments.era, url, token).await?;
     let mut call = json!({ "query": arguments.question, "top_k": arguments.top_k });
     if let (Some(source), Some(object)) = (&arguments.source, call.as_object_mut()) {
         object.insert("source".to_owned(), json!(source));
@@ -118,8 +139,10 @@ async fn converse(arguments: &Ask, url: &str) -> Result<(), CliError> {
     Ok(())
 }
 
-async fn connect(era: Era, url: &str) -> Result<Client, CliError> {
-    let transport = StreamableHttpClientTransport::from_uri(url);
+async fn connect(era: Era, url: &str, token: Option<&str>) -> Result<Client, CliError> {
+    let mut config = StreamableHttpClientTransportConfig::with_uri(url);
+    config.auth_header = token.map(str::to_owned);
+    let transport = StreamableHttpClientTransport::from_config(config);
     let modern = vec![ProtocolVersion::V_2026_07_28];
     let result = match era {
         Era::Legacy => Terminal.serve(transport).await,

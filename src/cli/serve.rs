@@ -32,7 +32,7 @@ pub(super) async fn run(settings: Settings) -> Result<(), CliError> {
         "serving MCP at /mcp"
     );
     let stop = shutdown_signal()?;
-    http::serve(listener, &settings.server, started.handler, readiness, stop)
+    http::serve(listener, &settings.server, started.handler, started.identity, readiness, stop)
         .await
         .map_err(|error| CliError::failed("serving", error))?;
     tracing::info!("stopped");

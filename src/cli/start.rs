@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use super::CliError;
 use crate::{
-    config::{Data, EmbeddingChoice, Settings},
+    config::{Auth, Data, EmbeddingChoice, Settings},
     dialogue::Sealer,
+    identity::{Identity, Jwt, Tokens},
     mcp::Handler,
     search::{
         embedder::{Embedding, Fixed},
@@ -24,6 +25,8 @@ pub struct Started {
     pub registry: Arc<Registry>,
     /// The MCP server over them.
     pub handler: Handler,
+    /// How callers are told apart.
+    pub identity: Arc<Identity>,
 }
 
 /// Opens the sources and puts the service together. Quick: indexes that have to be built are
@@ -44,7 +47,16 @@ pub fn start(settings: &Settings) -> Result<Started, String> {
     }
     let state = Arc::clone(&surroundings.state);
     let service = Service::new(Arc::clone(&registry), settings.clarify.clone(), state, &settings.access);
-    Ok(Started { registry, handler: Handler::new(service, sealer) })
+    let identity = Arc::new(identity(&settings.auth)?);
+    Ok(Started { registry, handler: Handler::new(service, sealer), identity })
+}
+
+fn identity(auth: &Auth) -> Result<Identity, String> {
+    Ok(match auth {
+        Auth::None => Identity::Anonymous,
+        Auth::Tokens(known) => Identity::Tokens(Tokens::new(known.clone())),
+        Auth::Jwt(options) => Identity::Jwt(Box::new(Jwt::new(options.as_ref().clone())?)),
+    })
 }
 
 /// Opens the sources.

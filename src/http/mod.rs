@@ -1,8 +1,14 @@
-//! The HTTP side: routes, which hosts and origins get in, probes, and the drain at the end.
+//! The HTTP side: routes, who is let in, which hosts and origins, whose sessions, probes, and the drain
+//! at the end.
 
+mod auth;
+mod body;
+mod cors;
 mod probes;
 mod readiness;
+mod refusal;
 mod serve;
+mod sessions;
 
 pub use readiness::{Latch, Readiness};
 pub use serve::{ServeError, serve};

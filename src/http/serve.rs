@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use axum::Router;
+use axum::{Router, middleware};
 use rmcp::transport::streamable_http_server::{
     StreamableHttpServerConfig, StreamableHttpService, session::local::LocalSessionManager,
 };
@@ -10,8 +10,13 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tower_http::catch_panic::CatchPanicLayer;
 
-use super::{Readiness, probes};
-use crate::{config::Server, mcp::Handler};
+use super::{
+    Readiness,
+    auth::{self, Gate, metadata},
+    body, cors, probes,
+    sessions::{self, Sessions},
+};
+use crate::{config::Server, identity::Identity, mcp::Handler};
 
 /// The listener failed.
 #[derive(Debug, thiserror::Error)]
@@ -27,13 +32,14 @@ pub async fn serve(
     listener: TcpListener,
     settings: &Server,
     handler: Handler,
+    identity: Arc<Identity>,
     readiness: Readiness,
     shutdown: impl Future<Output = ()> + Send + 'static,
 ) -> Result<(), ServeError> {
     let ended = CancellationToken::new();
     let calls_under_way = handler.calls_under_way();
     let port = listener.local_addr()?.port();
-    let app = app(settings, port, handler, readiness.clone(), ended.clone());
+    let app = app(settings, port, handler, identity, readiness.clone(), ended.clone());
     let drain = settings.drain;
     let stopping = CancellationToken::new();
     let begun = stopping.clone();
@@ -74,27 +80,36 @@ fn app(
     settings: &Server,
     port: u16,
     handler: Handler,
+    identity: Arc<Identity>,
     readiness: Readiness,
     ended: CancellationToken,
 ) -> Router {
+    let origins: Vec<String> =
+        settings.allowed_origins.iter().cloned().chain(own_origins(settings, port)).collect();
     // Origins are checked even when none is allowed: other pages have no business here by default.
     let config = StreamableHttpServerConfig::default()
         .with_allowed_hosts(&settings.allowed_hosts)
-        .with_allowed_origins(settings.allowed_origins.iter().cloned().chain(own_origins(settings, port)))
+        .with_allowed_origins(origins.clone())
         .enforce_origin_validation()
         .with_json_response(true)
         .with_max_request_body_bytes(settings.max_body)
         .with_cancellation_token(ended);
-    let mcp = StreamableHttpService::new(
-        move || Ok(handler.clone()),
-        Arc::new(LocalSessionManager::default()),
-        config,
-    );
+    let manager = Arc::<LocalSessionManager>::default();
+    let known = Sessions::new(Arc::clone(&manager), settings.max_sessions);
+    let gate = Gate::new(Arc::clone(&identity));
+    let mcp = StreamableHttpService::new(move || Ok(handler.clone()), manager, config);
+    // The last layer is the first that a request comes to.
     Router::new()
         .route_service("/mcp", mcp)
+        .layer(middleware::from_fn_with_state(known, sessions::bind))
+        .layer(middleware::from_fn_with_state(gate.clone(), auth::require_scopes))
+        .layer(middleware::from_fn_with_state(settings.max_body, body::read))
+        .layer(middleware::from_fn_with_state(gate, auth::identify))
+        .layer(cors::layer(origins.into_iter()))
         // Nothing here is meant to panic; if something does, it costs one response.
         .layer(CatchPanicLayer::new())
         .merge(probes::routes(readiness))
+        .merge(metadata::routes(&identity))
 }
 
 /// The origins of the service itself: a page would have to come from here to have one of them.

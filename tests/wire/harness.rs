@@ -22,7 +22,7 @@ use rmcp::{
         ElicitResult, ElicitationAction, Implementation, ProtocolVersion,
     },
     service::{ClientLifecycleMode, ClientServiceExt, RequestContext, RunningService},
-    transport::StreamableHttpClientTransport,
+    transport::{StreamableHttpClientTransport, streamable_http_client::StreamableHttpClientTransportConfig},
 };
 use serde_json::{Value, json};
 use tokio::{net::TcpListener, sync::OnceCell, sync::oneshot};
@@ -81,7 +81,15 @@ pub async fn serve(settings: Settings) -> Server {
         let shutdown = async {
             let _ = stopped.await;
         };
-        http::serve(listener, &settings.server, started.handler, Readiness::default(), shutdown).await
+        http::serve(
+            listener,
+            &settings.server,
+            started.handler,
+            started.identity,
+            Readiness::default(),
+            shutdown,
+        )
+        .await
     });
     Server { url, _stop: stop }
 }
@@ -181,7 +189,19 @@ pub enum Era {
 }
 
 pub async fn connect(url: &str, era: Era, user: &User) -> RunningService<RoleClient, User> {
-    let transport = StreamableHttpClientTransport::from_uri(url);
+    connect_as(url, era, user, None).await
+}
+
+/// Connects with a bearer token.
+pub async fn connect_as(
+    url: &str,
+    era: Era,
+    user: &User,
+    token: Option<&str>,
+) -> RunningService<RoleClient, User> {
+    let mut config = StreamableHttpClientTransportConfig::with_uri(url);
+    config.auth_header = token.map(str::to_owned);
+    let transport = StreamableHttpClientTransport::from_config(config);
     match era {
         Era::Legacy => user.clone().serve(transport).await.unwrap(),
         Era::Modern => {
@@ -194,7 +214,19 @@ pub async fn connect(url: &str, era: Era, user: &User) -> RunningService<RoleCli
 
 /// Calls a tool as a client does.
 pub async fn call(url: &str, era: Era, user: &User, tool: &'static str, arguments: Value) -> CallToolResult {
-    let client = connect(url, era, user).await;
+    call_as(url, era, user, None, tool, arguments).await
+}
+
+/// Calls a tool with a bearer token.
+pub async fn call_as(
+    url: &str,
+    era: Era,
+    user: &User,
+    token: Option<&str>,
+    tool: &'static str,
+    arguments: Value,
+) -> CallToolResult {
+    let client = connect_as(url, era, user, token).await;
     let mut request = CallToolRequestParams::new(tool);
     request.arguments = arguments.as_object().cloned();
     let result =
@@ -227,6 +259,7 @@ pub struct Raw<'a> {
     pub url: &'a str,
     pub params: Value,
     pub capabilities: Value,
+    pub token: Option<&'a str>,
 }
 
 impl<'a> Raw<'a> {
@@ -235,7 +268,13 @@ impl<'a> Raw<'a> {
             url,
             params: json!({"name": tool, "arguments": arguments}),
             capabilities: json!({"elicitation": {"form": {}}}),
+            token: None,
         }
+    }
+
+    /// Sends it with a bearer token.
+    pub fn by(self, token: &'a str) -> Self {
+        Self { token: Some(token), ..self }
     }
 
     pub fn with(mut self, key: &str, value: Value) -> Self {
@@ -256,7 +295,10 @@ impl<'a> Raw<'a> {
             "io.modelcontextprotocol/clientCapabilities": self.capabilities,
         });
         let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).to_string();
-        post(self.url, &body, &[("mcp-name", self.params["name"].as_str().unwrap_or_default())]).await
+        let mut headers = vec![("mcp-name", self.params["name"].as_str().unwrap_or_default())];
+        let bearer = self.token.map(|token| format!("Bearer {token}"));
+        headers.extend(bearer.as_deref().map(|bearer| ("authorization", bearer)));
+        post(self.url, &body, &headers).await
     }
 }
 

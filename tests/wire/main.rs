@@ -10,9 +10,14 @@
 )]
 
 mod asking;
+mod auth;
 mod harness;
 mod hostile;
 mod http;
 mod legacy;
+mod sessions;
 mod state;
 mod tools;
+
+#[path = "../common/issuer.rs"]
+mod issuer;

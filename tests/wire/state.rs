@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 
 use crate::harness::{FOREIGN, Raw, key, serve, server, settings};
 
-const WORDS: &str = "months of parental leave that parents may take, people team";
+/// Fit one document of the corpus.
+pub const WORDS: &str = "months of parental leave that parents may take, people team";
 
 fn weak() -> [(&'static str, Value); 2] {
     [
