@@ -9,6 +9,7 @@
 //! | [`cli`] | the commands, one file each |
 //! | [`http`] | the axum app: routes, bearer tokens, Host and Origin, sessions, probes, drain |
 //! | [`identity`] | who a bearer token speaks for: listed tokens, tokens of an OAuth issuer |
+//! | [`limits`] | how much one caller, and all of them together, may ask |
 //! | [`mcp`] | the protocol adapter: tools, both eras' rounds, errors on the wire |
 //! | [`service`] | the six use cases; knows callers and sources, neither MCP nor HTTP |
 //! | [`dialogue`] | questions, answers, and the sealed state between rounds |
@@ -29,6 +30,7 @@ pub mod dialogue;
 pub mod evaluation;
 pub mod http;
 pub mod identity;
+pub mod limits;
 pub mod mcp;
 pub mod random;
 pub mod search;

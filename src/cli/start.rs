@@ -7,6 +7,7 @@ use crate::{
     config::{Auth, Data, EmbeddingChoice, Settings},
     dialogue::Sealer,
     identity::{Identity, Jwt, Tokens},
+    limits::Limits,
     mcp::Handler,
     search::{
         embedder::{Embedding, Fixed},
@@ -47,8 +48,9 @@ pub fn start(settings: &Settings) -> Result<Started, String> {
     }
     let state = Arc::clone(&surroundings.state);
     let service = Service::new(Arc::clone(&registry), settings.clarify.clone(), state, &settings.access);
+    let limits = Arc::new(Limits::new(settings.limits.clone()));
     let identity = Arc::new(identity(&settings.auth)?);
-    Ok(Started { registry, handler: Handler::new(service, sealer), identity })
+    Ok(Started { registry, handler: Handler::new(service, sealer, limits), identity })
 }
 
 fn identity(auth: &Auth) -> Result<Identity, String> {

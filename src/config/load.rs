@@ -81,6 +81,7 @@ fn validate(merged: Value) -> Result<Settings, ConfigError> {
         clarify: raw.clarify.validate(&mut problems),
         auth,
         access: raw.access.validate(&mut problems),
+        limits: raw.limits.validate(&mut problems),
         log: raw.log,
         sources: sources::validate(raw.sources, &mut problems),
     };

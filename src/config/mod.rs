@@ -10,6 +10,7 @@ mod clarify;
 mod embedding;
 mod endpoint;
 mod keys;
+mod limits;
 mod load;
 mod log;
 mod policy;
@@ -33,7 +34,7 @@ pub use sources::{Card, Freshness, SourceConfig, Statements, Usage};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::search::remote::RerankOptions;
+use crate::{limits::LimitOptions, search::remote::RerankOptions};
 
 /// Everything askback is told at start, validated.
 #[derive(Debug, Clone)]
@@ -52,6 +53,8 @@ pub struct Settings {
     pub auth: Auth,
     /// What callers are shown, and who is told when they ask for more.
     pub access: AccessSettings,
+    /// How much callers may ask.
+    pub limits: LimitOptions,
     /// Logs.
     pub log: Log,
     /// The sources, in the order of the files.
@@ -69,6 +72,7 @@ struct RawSettings {
     clarify: RawClarify,
     auth: auth::RawAuth,
     access: access::RawAccess,
+    limits: limits::RawLimits,
     log: Log,
     #[schemars(skip)]
     sources: Vec<serde_json::Map<String, serde_json::Value>>,

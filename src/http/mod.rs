@@ -4,6 +4,7 @@
 mod auth;
 mod body;
 mod cors;
+mod limits;
 mod probes;
 mod readiness;
 mod refusal;

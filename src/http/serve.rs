@@ -13,7 +13,7 @@ use tower_http::catch_panic::CatchPanicLayer;
 use super::{
     Readiness,
     auth::{self, Gate, metadata},
-    body, cors, probes,
+    body, cors, limits, probes,
     sessions::{self, Sessions},
 };
 use crate::{config::Server, identity::Identity, mcp::Handler};
@@ -96,6 +96,7 @@ fn app(
         .with_cancellation_token(ended);
     let manager = Arc::<LocalSessionManager>::default();
     let known = Sessions::new(Arc::clone(&manager), settings.max_sessions);
+    let counts = handler.limits();
     let gate = Gate::new(Arc::clone(&identity));
     let mcp = StreamableHttpService::new(move || Ok(handler.clone()), manager, config);
     // The last layer is the first that a request comes to.
@@ -104,6 +105,7 @@ fn app(
         .layer(middleware::from_fn_with_state(known, sessions::bind))
         .layer(middleware::from_fn_with_state(gate.clone(), auth::require_scopes))
         .layer(middleware::from_fn_with_state(settings.max_body, body::read))
+        .layer(middleware::from_fn_with_state(counts, limits::count))
         .layer(middleware::from_fn_with_state(gate, auth::identify))
         .layer(cors::layer(origins.into_iter()))
         // Nothing here is meant to panic; if something does, it costs one response.

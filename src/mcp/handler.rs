@@ -17,7 +17,7 @@ use rmcp::{
 };
 
 use super::{prompts, resources, rounds::Rounds, tools};
-use crate::{access::Caller, dialogue::Sealer, service::Service};
+use crate::{access::Caller, dialogue::Sealer, limits::Limits, service::Service};
 
 /// What an agent is told before it calls anything.
 const INSTRUCTIONS: &str = "askback gives you governed access to an organisation's data. Call list_sources to see \
@@ -45,6 +45,7 @@ const SERVED: &[&str] = &[
 pub struct Handler {
     service: Service,
     rounds: Arc<Rounds>,
+    limits: Arc<Limits>,
     calls: Arc<AtomicUsize>,
 }
 
@@ -55,10 +56,16 @@ impl Handler {
         move || calls.load(Ordering::Relaxed)
     }
 
-    /// A server over `service` whose request states are sealed by `sealer`.
-    pub fn new(service: Service, sealer: Sealer) -> Self {
-        let rounds = Arc::new(Rounds::new(service.clone(), sealer));
-        Self { service, rounds, calls: Arc::default() }
+    /// What it counts requests and calls by.
+    pub fn limits(&self) -> Arc<Limits> {
+        Arc::clone(&self.limits)
+    }
+
+    /// A server over `service` whose request states are sealed by `sealer`, and which does as much as
+    /// `limits` allow.
+    pub fn new(service: Service, sealer: Sealer, limits: Arc<Limits>) -> Self {
+        let rounds = Arc::new(Rounds::new(service.clone(), sealer, Arc::clone(&limits)));
+        Self { service, rounds, limits, calls: Arc::default() }
     }
 }
 
@@ -118,7 +125,7 @@ impl ServerHandler for Handler {
     ) -> Result<CallToolResponse, ErrorData> {
         let _under_way = UnderWay::count(&self.calls);
         let caller = caller(&context);
-        tools::call(&self.service, &self.rounds, caller, request, context).await
+        tools::call(&self.service, &self.rounds, &self.limits, caller, request, context).await
     }
 
     async fn on_custom_request(

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::{
     access::{Refusal, Scope},
+    limits::{Exceeded, whole_seconds},
     sources::SourceError,
     store::StoreError,
 };
@@ -202,5 +203,53 @@ impl Failure {
                 .with(json!({ "source": slug }))
             }
         }
+    }
+}
+
+impl From<Exceeded> for Failure {
+    fn from(exceeded: Exceeded) -> Self {
+        let message = exceeded.to_string();
+        let (limit, retry_after) = match exceeded {
+            Exceeded::Rate { limit, retry_after, .. } | Exceeded::Busy { limit, retry_after } => {
+                (limit, retry_after)
+            }
+            Exceeded::Slow { after } => {
+                return Self::new(
+                    Code::Timeout,
+                    format!(
+                        "{message}; narrow it down or try again. A write may have been done: repeat it with the same \
+                         idempotency_key"
+                    ),
+                )
+                .with(json!({ "limit": "limits.call_timeout", "seconds": whole_seconds(after) }));
+            }
+        };
+        Self::new(Code::RateLimited, message)
+            .with(json!({ "limit": limit, "retry_after_seconds": whole_seconds(retry_after) }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_limit_is_named_with_the_time_to_come_back() {
+        let retry_after = Duration::from_millis(1500);
+        let rate = Exceeded::Rate { limit: "limits.reads_per_minute", per_minute: 40, retry_after };
+        let failure = Failure::from(rate);
+        assert_eq!(failure.code, Code::RateLimited);
+        assert_eq!(
+            failure.message,
+            "you have reached 40 calls a minute (limits.reads_per_minute); try again in 2 s"
+        );
+        assert_eq!(failure.details, json!({"limit": "limits.reads_per_minute", "retry_after_seconds": 2}));
+        let busy = Failure::from(Exceeded::Busy { limit: "limits.queue_wait", retry_after });
+        assert_eq!((busy.code, &busy.details["retry_after_seconds"]), (Code::RateLimited, &json!(2)));
+        let slow = Failure::from(Exceeded::Slow { after: Duration::from_secs(30) });
+        assert_eq!(slow.code, Code::Timeout);
+        assert_eq!(slow.details, json!({"limit": "limits.call_timeout", "seconds": 30}));
     }
 }

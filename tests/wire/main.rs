@@ -15,6 +15,7 @@ mod harness;
 mod hostile;
 mod http;
 mod legacy;
+mod limits;
 mod sessions;
 mod state;
 mod tools;

@@ -7,6 +7,8 @@ mod legacy;
 mod modern;
 mod reach;
 
+use std::sync::Arc;
+
 use rmcp::{
     ErrorData, RoleServer,
     model::{CallToolResponse, InputResponses, JsonObject, Tool},
@@ -18,6 +20,7 @@ use super::{schema, wire};
 use crate::{
     access::Caller,
     dialogue::{Dialogue, MayAsk, Round, Sealer, Silence},
+    limits::Limits,
     service::{Failure, Service},
 };
 use reach::Reach;
@@ -54,11 +57,12 @@ pub(super) struct Asked<'a> {
 pub(super) struct Rounds {
     service: Service,
     sealer: Sealer,
+    limits: Arc<Limits>,
 }
 
 impl Rounds {
-    pub(super) fn new(service: Service, sealer: Sealer) -> Self {
-        Self { service, sealer }
+    pub(super) fn new(service: Service, sealer: Sealer, limits: Arc<Limits>) -> Self {
+        Self { service, sealer, limits }
     }
 
     /// Runs a tool's round, as often as questions and answers take.
@@ -90,7 +94,9 @@ impl Rounds {
         request: &T::Request,
         dialogue: &Dialogue,
     ) -> Result<Round<T::Response>, Failure> {
-        T::round(&self.service, &call.caller, request, dialogue, call.request_id).await
+        // Each round is work of its own: a person's time to answer is in nobody's way.
+        let round = T::round(&self.service, &call.caller, request, dialogue, call.request_id);
+        self.limits.run(round).await?
     }
 
     /// Whether a round may ask after `asked` questions.

@@ -23,6 +23,7 @@ use super::{
 };
 use crate::{
     access::Caller,
+    limits::{Class, Limits},
     service::{Failure, Service},
 };
 
@@ -73,6 +74,7 @@ pub(super) fn request_id() -> String {
 pub(super) async fn call(
     service: &Service,
     rounds: &Rounds,
+    limits: &Limits,
     caller: Caller,
     request: CallToolRequestParams,
     context: RequestContext<RoleServer>,
@@ -87,9 +89,9 @@ pub(super) async fn call(
     let started = Instant::now();
     let request_id = request_id();
     let arguments = request.arguments.clone().unwrap_or_default();
-    let call = Call { tool, arguments: &arguments, request_id: &request_id };
+    let call = Call { tool, arguments: &arguments, request_id: &request_id, limits };
     let subject = caller.subject.clone();
-    let response = match tool.name.as_ref() {
+    let dispatch = async || match tool.name.as_ref() {
         list_sources::NAME => {
             let run = async |request| service.list_sources(&caller, &request, &request_id).await;
             Ok(call.answer(run).await)
@@ -109,6 +111,10 @@ pub(super) async fn call(
         retrieve::NAME => rounds.run::<retrieve::Retrieve>(call.asked(caller, &request), context).await,
         _ => rounds.run::<refine::Refine>(call.asked(caller, &request), context).await,
     };
+    let response = match limits.count(&subject, class(&tool.name)) {
+        Ok(()) => dispatch().await,
+        Err(exceeded) => Ok(wire::failed(exceeded.into(), &request_id).into()),
+    };
     tracing::info!(
         caller = subject,
         tool = %tool.name,
@@ -121,11 +127,21 @@ pub(super) async fn call(
     response
 }
 
+/// What a call of a tool counts as.
+fn class(tool: &str) -> Class {
+    match tool {
+        write::NAME => Class::Write,
+        request_access::NAME => Class::AccessRequest,
+        _ => Class::Read,
+    }
+}
+
 /// One call of one tool.
 struct Call<'a> {
     tool: &'a Tool,
     arguments: &'a JsonObject,
     request_id: &'a str,
+    limits: &'a Limits,
 }
 
 impl<'a> Call<'a> {
@@ -134,7 +150,7 @@ impl<'a> Call<'a> {
         run: impl AsyncFnOnce(Arguments) -> Result<Response, Failure>,
     ) -> CallToolResponse {
         let response = match schema::arguments(self.arguments, &self.tool.input_schema) {
-            Ok(request) => run(request).await,
+            Ok(request) => self.limits.run(run(request)).await.map_err(Failure::from).flatten(),
             Err(failure) => Err(failure),
         };
         wire::result(response, self.request_id).into()
