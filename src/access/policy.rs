@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{Caller, Held, Scope};
 
+#[cfg(test)]
+mod tests;
+
 /// Who may do what with a source, as its owner decided.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Policy {
@@ -97,11 +100,11 @@ impl WriteMode {
     }
 }
 
-/// What a caller may do with a source, in one word.
+/// The most a caller may do with a source, in one word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AccessLevel {
-    /// Read and write.
+    /// Write, and read as far as its credentials are good for that too.
     Write,
     /// Read.
     Read,
@@ -227,14 +230,20 @@ impl Standing<'_> {
         }
     }
 
-    /// What the caller may do, in one word.
+    /// The most the caller may do, in one word.
     pub fn level(&self) -> AccessLevel {
-        let writes = || self.policy.write.modes.iter().any(|mode| self.write(*mode).is_ok());
-        match self.read() {
-            Ok(()) if writes() => AccessLevel::Write,
-            Ok(()) => AccessLevel::Read,
-            Err(Refusal::Denied { requestable: true }) => AccessLevel::Requestable,
-            Err(_) => AccessLevel::None,
+        let writes: Vec<_> = self.policy.write.modes.iter().map(|mode| self.write(*mode)).collect();
+        let reads = self.read();
+        let askable = Err(Refusal::Denied { requestable: true });
+        if writes.iter().any(Result::is_ok) {
+            // Whoever may only write may do something, and has to learn of it.
+            AccessLevel::Write
+        } else if reads.is_ok() {
+            AccessLevel::Read
+        } else if reads == askable || writes.contains(&askable) {
+            AccessLevel::Requestable
+        } else {
+            AccessLevel::None
         }
     }
 
