@@ -6,6 +6,9 @@ mod audit;
 mod contributions;
 mod outbox;
 
+#[cfg(test)]
+mod tests;
+
 use std::{
     path::{Path, PathBuf},
     sync::{Mutex, PoisonError},
