@@ -1,6 +1,7 @@
 //! The commands, one file each. What a person reads goes to standard output, logs and errors to
 //! standard error. Exit codes: 0 done, 1 failed, 2 wrong usage or configuration.
 
+mod access;
 mod ask;
 mod calibrate;
 mod check;
@@ -44,6 +45,8 @@ enum Command {
     Evaluate(evaluate::Evaluate),
     /// Validate the configuration without serving.
     Check(check::Check),
+    /// See and decide who may do what.
+    Access(access::Access),
     /// Ask a running service whether it is ready: exit code 0 if it is.
     Health(health::Health),
 }
@@ -96,6 +99,7 @@ async fn dispatch(arguments: Arguments) -> Result<(), CliError> {
         Command::Calibrate(calibrate) => calibrate::run(calibrate, settings()?).await,
         Command::Evaluate(evaluate) => evaluate::run(evaluate, settings).await,
         Command::Check(check) => check::run(&check, settings()?),
+        Command::Access(access) => access::run(access, settings),
         Command::Health(health) => health::run(&health, settings).await,
     }
 }
