@@ -18,7 +18,8 @@
 //! | [`search`] | parts of the embedded hybrid index: chunking, lexical, dense, fusion, embedding |
 //! | [`evaluation`] | measuring retrieval and the gate on labelled queries |
 //! | [`access`] | who is calling and what they may do |
-//! | [`store`] | durable state on disk |
+//! | [`store`] | durable state on disk: corpora, and what all processes of a deployment share |
+//! | [`notify`] | telling the outside, over a webhook |
 //! | [`telemetry`] | logs |
 //! | [`text`], [`random`] | small helpers that many rooms need |
 
@@ -32,6 +33,7 @@ pub mod http;
 pub mod identity;
 pub mod limits;
 pub mod mcp;
+pub mod notify;
 pub mod random;
 pub mod search;
 pub mod service;

@@ -8,6 +8,7 @@ use super::{CliError, progress::Logged, start};
 use crate::{
     config::Settings,
     http::{self, Readiness},
+    notify::Courier,
     sources::registry::{Entry, Registry},
     telemetry,
 };
@@ -25,6 +26,9 @@ pub(super) async fn run(settings: Settings) -> Result<(), CliError> {
         .map_err(|error| CliError::failed(&format!("listening on {}", settings.server.address), error))?;
     let started = start(&settings)?;
     prepare(&started.registry, &readiness);
+    if let Some(webhook) = &settings.access.webhook {
+        tokio::spawn(Courier::new(Arc::clone(&started.state), webhook.clone())?.run());
+    }
     tracing::info!(
         address = %settings.server.address,
         sources = started.registry.entries().len(),

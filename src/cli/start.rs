@@ -17,7 +17,7 @@ use crate::{
     },
     service::Service,
     sources::registry::{Registry, Surroundings},
-    store::{EmbeddingStore, SqliteState},
+    store::{EmbeddingStore, SqliteState, state::StateStore},
 };
 
 /// A service that can be served.
@@ -28,6 +28,8 @@ pub struct Started {
     pub handler: Handler,
     /// How callers are told apart.
     pub identity: Arc<Identity>,
+    /// What all processes of the deployment share.
+    pub state: Arc<dyn StateStore>,
 }
 
 /// Opens the sources and puts the service together. Quick: indexes that have to be built are
@@ -46,11 +48,12 @@ pub fn start(settings: &Settings) -> Result<Started, String> {
              back to this very process; replicas need a shared key"
         );
     }
-    let state = Arc::clone(&surroundings.state);
-    let service = Service::new(Arc::clone(&registry), settings.clarify.clone(), state, &settings.access);
+    let state: Arc<dyn StateStore> = Arc::clone(&surroundings.state);
+    let service =
+        Service::new(Arc::clone(&registry), settings.clarify.clone(), Arc::clone(&state), &settings.access);
     let limits = Arc::new(Limits::new(settings.limits.clone()));
     let identity = Arc::new(identity(&settings.auth)?);
-    Ok(Started { registry, handler: Handler::new(service, sealer, limits), identity })
+    Ok(Started { registry, handler: Handler::new(service, sealer, limits), identity, state })
 }
 
 fn identity(auth: &Auth) -> Result<Identity, String> {

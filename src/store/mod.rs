@@ -21,7 +21,7 @@ pub use sqlite::SqliteState;
 /// The store could not be used. The text is for logs.
 #[derive(Debug, thiserror::Error)]
 #[error("the store could not be used: {0}")]
-pub struct StoreError(String);
+pub struct StoreError(pub(crate) String);
 
 impl From<rusqlite::Error> for StoreError {
     fn from(error: rusqlite::Error) -> Self {
