@@ -68,6 +68,32 @@ pub async fn settings() -> Settings {
     settings
 }
 
+/// Settings over a data folder of one's own, and small sources by slug and what is said of each in its
+/// table. All are indexed.
+pub async fn own(sources: &[(&str, &str)]) -> Settings {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let folder = tempfile::tempdir().unwrap().keep();
+    let mut toml = format!("[data]\ndir = {:?}\n", folder.join("data"));
+    for (slug, said) in sources {
+        let corpus = folder.join(format!("{slug}.jsonl"));
+        let records = [
+            json!({"_id": "printer", "title": "Printers", "text": format!("The printers of {slug} take A4 paper.")}),
+            json!({"_id": "coffee", "title": "Coffee", "text": format!("Coffee beans of {slug} are in the cupboard.")}),
+        ];
+        std::fs::write(&corpus, records.map(|record| record.to_string() + "\n").concat()).unwrap();
+        toml.push_str(&format!(
+            "[[sources]]\nslug = \"{slug}\"\nkind = \"documents\"\npath = {corpus:?}\n{said}\n"
+        ));
+    }
+    std::fs::write(folder.join("default.toml"), toml).unwrap();
+    let mut settings = config::load(&folder).unwrap();
+    settings.clarify.state_keys = vec![key("shared", 1)];
+    for entry in start(&settings).unwrap().registry.entries() {
+        entry.refresh(Arc::new(Quiet)).await.unwrap();
+    }
+    settings
+}
+
 pub fn key(id: &str, byte: u8) -> StateKey {
     StateKey { id: id.into(), secret: vec![byte; 32] }
 }
@@ -243,6 +269,12 @@ pub fn content(result: CallToolResult) -> Value {
     let text = result.content[0].as_text().unwrap().text.clone();
     assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), structured);
     structured
+}
+
+/// A result that is a failure, read.
+pub fn failure(result: &CallToolResult) -> Value {
+    assert_eq!((result.is_error, &result.structured_content), (Some(true), &None), "{result:?}");
+    serde_json::from_str(&result.content[0].as_text().unwrap().text).unwrap()
 }
 
 /// The code of a result that is a failure.

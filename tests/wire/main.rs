@@ -9,6 +9,7 @@
     reason = "helpers of tests, shared by the modules of one binary"
 )]
 
+mod access;
 mod asking;
 mod auth;
 mod harness;
@@ -19,6 +20,7 @@ mod limits;
 mod sessions;
 mod state;
 mod tools;
+mod write;
 
 #[path = "../common/issuer.rs"]
 mod issuer;
