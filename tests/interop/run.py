@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.error
 import urllib.request
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -66,17 +67,17 @@ def wait_for(url, seconds):
     raise SystemExit(f"{url} did not answer in {seconds} s")
 
 
-def run(command, timeout=90):
-    environment = {**os.environ, "INTEROP_DIR": str(TOOLS)}
+def run(command, timeout=90, **variables):
+    environment = {**os.environ, "INTEROP_DIR": str(TOOLS), **variables}
     return subprocess.run(
         [str(part) for part in command], capture_output=True, text=True, timeout=timeout, env=environment
     )
 
 
-def call(client, url, tool, arguments, mode, answer):
+def call(client, url, tool, arguments, mode, answer, **variables):
     """One call by one client: (problem, asked, result)."""
     command, _ = CLIENTS[client]
-    done = run([*command, url, tool, json.dumps(arguments), mode, answer])
+    done = run([*command, url, tool, json.dumps(arguments), mode, answer], **variables)
     try:
         answered = json.loads(done.stdout.strip().splitlines()[-1])
     except (ValueError, IndexError):
@@ -156,6 +157,87 @@ def conformance(url, proxied):
             )
 
 
+def answer_to(url, token):
+    """The status of an empty request with a bearer token."""
+    headers = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
+    if token:
+        headers["authorization"] = f"Bearer {token}"
+    try:
+        return urllib.request.urlopen(urllib.request.Request(url, b"{}", headers), timeout=10).status
+    except urllib.error.HTTPError as error:
+        return error.code
+
+
+def bearer(url, case, good, bad):
+    """FastMCP with a bearer token: it reads, is asked, writes and finds what it wrote; without a good one it
+    gets nothing."""
+    weak = {"query": WEAK, "source": "handbook"}
+    # What FastMCP makes of a refusal does not say why it was refused.
+    for name, token, kept_out in [("none", None, True), ("bad", bad, True), ("good", good, False)]:
+        status = answer_to(url, token)
+        check(f"{case} token {name}", None if (status == 401) == kept_out else f"it answered {status}")
+    for mode in ["legacy", "2026-07-28"]:
+        problem, asked, result = call("fastmcp", url, "retrieve", weak, mode, WORDS, INTEROP_TOKEN=good)
+        reached = (result.get("clarification") or {}).get("outcome")
+        if not problem and (asked, reached) != (1, "answered"):
+            problem = f"asked {asked} times with outcome {reached}"
+        check(f"fastmcp {mode} {case} is asked", problem)
+        word = f"zeppelin{case}{mode}".replace("-", "")
+        write = {"source": "handbook", "mode": "append", "content": f"The {word} lands on Monday.",
+                 "provenance": {"origin": "the interoperability suite"}}
+        problem, _, receipt = call("fastmcp", url, "write", write, mode, "nobody", INTEROP_TOKEN=good)
+        found = {}
+        if not problem:
+            query = {"query": word, "source": "handbook"}
+            problem, _, found = call("fastmcp", url, "retrieve", query, mode, "nobody", INTEROP_TOKEN=good)
+        hits = {hit["reference"]: hit for hit in found.get("hits", [])}
+        hit = hits.get(receipt.get("reference"))
+        if not problem and (hit is None or hit["provenance"]["trust"] != "agent_contributed"):
+            problem = f"what was written is not found: {list(hits)}"
+        check(f"fastmcp {mode} {case} writes", problem)
+        for name, token in [("none", ""), ("bad", bad)]:
+            problem, _, result = call("fastmcp", url, "retrieve", weak, mode, "nobody", **({"INTEROP_TOKEN": token} if token else {}))
+            check(f"fastmcp {mode} {case} without a good token ({name})", None if problem else f"it got {result}")
+
+
+def with_tokens(data):
+    """A server in each of the modes tokens and jwt, over the index in `data`."""
+    for case in ("tokens", "jwt"):
+        port, issuer_port = free_port(), free_port()
+        url = f"http://127.0.0.1:{port}/mcp"
+        issuer = None
+        if case == "tokens":
+            scopes = [part for scope in ("list", "read", "write") for part in ("--scope", f"sources.{scope}")]
+            made = json.loads(run([BINARY, "access", "token", "--subject", "interop", "--json", *scopes]).stdout)
+            auth, good, bad = f'[auth]\nmode = "tokens"\n{made["entry"]}\n', made["token"], made["token"] + "x"
+        else:
+            name = "https://issuer.example.com"
+            issuer = subprocess.Popen(
+                [TOOLS / "venv/bin/python", HERE / "issuer.py", str(issuer_port), name, url],
+                stdout=subprocess.PIPE, text=True,
+            )
+            made = json.loads(issuer.stdout.readline())
+            good, bad = made["good"], made["foreign"]
+            auth = (f'[auth]\nmode = "jwt"\n[auth.jwt]\nissuer = "{name}"\nresource = "{url}"\n'
+                    f'jwks_url = "http://127.0.0.1:{issuer_port}/keys"\n')
+        config = pathlib.Path(data) / f"config-{case}"
+        config.mkdir()
+        shipped = (ROOT / "config" / "default.toml").read_text()
+        (config / "default.toml").write_text(f"{shipped}\n[sources.policy.write]\nallowed = true\n{auth}")
+        environment = {**os.environ, "ASKBACK__SERVER__ADDRESS": f"127.0.0.1:{port}", "ASKBACK__DATA__DIR": data}
+        server = subprocess.Popen(
+            [BINARY, "serve", "--config", config], cwd=ROOT, env=environment, stderr=subprocess.DEVNULL
+        )
+        try:
+            wait_for(f"http://127.0.0.1:{port}/readyz", 300)
+            bearer(url, case, good, bad)
+        finally:
+            server.kill()
+            server.wait()
+            if issuer:
+                issuer.kill()
+
+
 def main():
     port, proxy_port = free_port(), free_port()
     url = f"http://127.0.0.1:{port}/mcp"
@@ -176,6 +258,8 @@ def main():
         finally:
             proxy.kill()
             server.kill()
+            server.wait()
+        with_tokens(data)
     print(f"{passed} passed, {failed} failed")
     sys.exit(1 if failed or not passed else 0)
 

@@ -257,6 +257,14 @@ pub async fn call_as(
     request.arguments = arguments.as_object().cloned();
     let result =
         tokio::time::timeout(Duration::from_secs(30), client.call_tool(request)).await.unwrap().unwrap();
+    // Clients check results against what the tool promised, and some throw away what breaks it.
+    let tools = client.list_all_tools().await.unwrap();
+    let promised = tools.iter().find(|defined| defined.name == tool).unwrap().output_schema.clone().unwrap();
+    if let Some(structured) = &result.structured_content {
+        let schema = jsonschema::validator_for(&Value::Object(promised.as_ref().clone())).unwrap();
+        let broken: Vec<String> = schema.iter_errors(structured).map(|error| error.to_string()).collect();
+        assert_eq!(broken, [""; 0], "{tool} breaks its output schema");
+    }
     client.cancel().await.unwrap();
     result
 }

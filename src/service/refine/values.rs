@@ -159,6 +159,7 @@ pub struct PassageNote {
     pub provenance: Provenance,
     /// What has been noted on it, newest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
     pub notes: Vec<Note>,
 }
 

@@ -168,6 +168,7 @@ pub struct HitNote {
     pub data: Option<Value>,
     /// What has been noted on it, newest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
     pub notes: Vec<Note>,
 }
 
