@@ -16,6 +16,10 @@ use crate::{
 /// How often sources are checked for changes, and ones that failed are tried again.
 const REFRESH: Duration = Duration::from_secs(60);
 
+/// How often a source that cannot answer at all is tried again: another process may be building the
+/// very index it waits for.
+const RETRY: Duration = Duration::from_secs(5);
+
 pub(super) async fn run(settings: Settings) -> Result<(), CliError> {
     telemetry::init(&settings.log).map_err(CliError::Usage)?;
     let readiness = Readiness::default();
@@ -75,11 +79,11 @@ fn prepare(registry: &Arc<Registry>, readiness: &Readiness) {
         tokio::spawn(async move {
             let mut latch = latch;
             loop {
-                if let Some(entry) = registry.entries().get(n) {
-                    refresh(entry).await;
-                }
+                let Some(entry) = registry.entries().get(n) else { return };
+                refresh(entry).await;
                 latch.take();
-                tokio::time::sleep(REFRESH).await;
+                let answers = entry.status().index_version.is_some();
+                tokio::time::sleep(if answers { REFRESH } else { RETRY }).await;
             }
         });
     }

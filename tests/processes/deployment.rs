@@ -72,9 +72,22 @@ impl Deployment {
 
     /// Starts a server and waits until it is ready.
     pub async fn serve(&self) -> Process {
-        let child = self.command(&["serve"]).stdout(Stdio::null()).spawn().unwrap();
+        self.serve_at(&self.url()).await
+    }
+
+    /// An address for another server.
+    pub fn another_url(&self) -> String {
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        format!("http://127.0.0.1:{port}/mcp")
+    }
+
+    /// Starts a server at an address of its own.
+    pub async fn serve_at(&self, url: &str) -> Process {
+        let address = url.trim_start_matches("http://").trim_end_matches("/mcp");
+        let mut command = self.command(&["serve"]);
+        let child = command.env("ASKBACK__SERVER__ADDRESS", address).stdout(Stdio::null()).spawn().unwrap();
         let mut process = Process(child);
-        let ready = self.url().replace("/mcp", "/readyz");
+        let ready = url.replace("/mcp", "/readyz");
         let begun = Instant::now();
         loop {
             if reqwest::get(&ready).await.is_ok_and(|answer| answer.status().is_success()) {

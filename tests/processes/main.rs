@@ -13,3 +13,4 @@
 mod commands;
 mod crash;
 mod deployment;
+mod replicas;
