@@ -33,6 +33,17 @@ pub fn excerpt(text: &str, limit: usize) -> String {
     format!("{}…", at_word.unwrap_or(&cut).trim_end())
 }
 
+/// The first `limit` characters of `text`.
+pub fn head(text: &str, limit: usize) -> &str {
+    text.char_indices().nth(limit).and_then(|(at, _)| text.get(..at)).unwrap_or(text)
+}
+
+/// This moment, RFC 3339 in UTC.
+pub fn now() -> String {
+    let now = time::OffsetDateTime::now_utc();
+    now.format(&time::format_description::well_known::Rfc3339).unwrap_or_default()
+}
+
 /// Bytes as lower-case hexadecimal.
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()

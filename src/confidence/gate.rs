@@ -121,8 +121,8 @@ pub struct Verdict {
     pub form: Option<Form>,
     /// Which signals spoke for asking, the deciding ones first.
     pub crossed: Vec<Crossing>,
-    /// What it was taken from.
-    pub signals: Signals,
+    /// What it was taken from; nothing for a lookup, which has no scores.
+    pub signals: Option<Signals>,
 }
 
 impl fmt::Display for Verdict {
@@ -147,7 +147,7 @@ const INCOHERENT: f32 = -0.5;
 const MANY_CLUSTERS: u32 = 4;
 /// The cuts between levels. No profile asks from HIGH up.
 pub(super) const HIGH: f32 = 0.7;
-const MODERATE: f32 = 0.4;
+pub(super) const MODERATE: f32 = 0.4;
 
 /// Decides whether to answer or to ask, and why.
 ///
@@ -214,7 +214,7 @@ pub fn decide(signals: &Signals, assessment: &Assessment, policy: impl Into<Poli
         ask,
         form: ask.map(Reason::form),
         crossed,
-        signals: *signals,
+        signals: Some(*signals),
     }
 }
 

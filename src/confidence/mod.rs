@@ -6,6 +6,7 @@ pub mod bank;
 pub mod calibration;
 pub mod gate;
 pub mod logistic;
+pub mod matches;
 pub mod merge;
 pub mod nagging;
 pub mod options;

@@ -134,7 +134,7 @@ mod tests {
     #[test]
     fn defaults_fill_in_and_null_is_left_out() {
         let retrieve = read(json!({"query": "x", "top_k": null, "choice": null})).unwrap();
-        assert_eq!((retrieve.top_k, retrieve.choice), (5, None));
+        assert_eq!((retrieve.top_k, retrieve.choice), (None, None));
     }
 
     #[rstest]

@@ -56,6 +56,10 @@ pub(super) fn repeated(again: bool, message: String) -> String {
 
 /// The options of a choice; also what a response lists as `alternatives`.
 pub(super) fn choices(reason: Reason, found: &Found) -> Vec<Choice> {
+    if let Some(fitting) = &found.fitting {
+        let to_pick = reason.form() == gate::Form::ChoiceAndClarification;
+        return if to_pick { fitting.clone() } else { Vec::new() };
+    }
     let top: Vec<&Hit> = found.hits.iter().take(DEPTH).collect();
     let candidates: Vec<Candidate<'_>> = top
         .iter()
@@ -77,6 +81,14 @@ pub(super) fn choices(reason: Reason, found: &Found) -> Vec<Choice> {
 }
 
 fn choice_message(query: &str, found: &Found, choices: &[Choice]) -> String {
+    if found.fitting.is_some() {
+        return format!(
+            "There are {} that fit “{}”. Which one do you mean? \
+             If it is none of these, say in your own words what you are looking for.",
+            choices.len(),
+            excerpt(query, QUERY),
+        );
+    }
     let chosen: Vec<&Hit> = choices
         .iter()
         .filter_map(|choice| found.hits.iter().find(|hit| hit.reference.to_string() == choice.reference))

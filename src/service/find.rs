@@ -9,13 +9,20 @@ use crate::{
     confidence::{
         Signals, Similarity,
         gate::{self, Profile, Verdict},
+        matches::{self, Lookup},
         merge,
     },
-    sources::{Candidates, Evidence, Hit, SearchRequest, registry::Entry},
+    dialogue::Choice,
+    sources::{Candidates, Evidence, Hit, MatchEvidence, RankedEvidence, SearchRequest, registry::Entry},
+    text::excerpt,
 };
 
 /// Evidence and options look at this many hits, however few the caller wants to see.
 pub(super) const DEPTH: usize = 10;
+/// How sure it is that somebody means what they picked.
+const CHOSEN: f32 = 0.99;
+/// Longest label of an option, in characters.
+const LABEL: usize = 120;
 
 /// What a query found, judged.
 #[derive(Debug, Clone)]
@@ -26,6 +33,8 @@ pub(super) struct Found {
     pub judged: Option<Judged>,
     /// Cosines between the first hits; 0 between those of different sources.
     pub similarity: Similarity,
+    /// Where things were looked up: those that fit equally well, as far as a person can pick from them.
+    pub fitting: Option<Vec<Choice>>,
     /// Sources that could not be searched.
     pub unavailable: Vec<Unavailable>,
 }
@@ -35,8 +44,10 @@ pub(super) struct Found {
 pub(super) struct Judged {
     /// The gate's decision.
     pub verdict: Verdict,
-    /// The numbers it rests on.
-    pub signals: Signals,
+    /// The numbers it rests on; a lookup has none.
+    pub signals: Option<Signals>,
+    /// Probability that what is meant is among the hits, however many fit.
+    pub relevance: f32,
     /// Whether the source could be calibrated.
     pub calibrated: bool,
     /// Words of the query that the source does not know, as written.
@@ -65,9 +76,28 @@ impl Found {
         self.judged.as_ref().map_or(0, |judged| judged.known_terms)
     }
 
-    /// Whether the gate would ask.
+    /// Whether the gate would ask. More fitting things than a form can offer are listed instead.
     pub(super) fn wants_to_ask(&self) -> bool {
-        self.judged.as_ref().is_some_and(|judged| judged.verdict.ask.is_some())
+        let listed = self.fitting.as_ref().is_some_and(|fitting| fitting.len() > matches::MOST);
+        !listed && self.judged.as_ref().is_some_and(|judged| judged.verdict.ask.is_some())
+    }
+
+    /// How many hits to show whoever did not say how many they want.
+    pub(super) fn worth_showing(&self, usual: usize) -> usize {
+        usual.max(self.fitting.as_ref().map_or(0, Vec::len))
+    }
+
+    /// The same, now that somebody has said which one is meant.
+    pub(super) fn settled(mut self) -> Self {
+        if let Some(judged) = &mut self.judged {
+            let lookup = Lookup { fitting: 1, reliability: CHOSEN, unexplained: false };
+            judged.verdict = matches::decide(lookup);
+        }
+        self
+    }
+
+    fn relevance(&self) -> f32 {
+        self.judged.as_ref().map_or(0.0, |judged| judged.relevance)
     }
 
     /// What a clarified search and the plain one come to together: the clarified one if it is
@@ -80,7 +110,7 @@ impl Found {
         let hits = merge::interleave(&clarified.hits, &plain.hits, key);
         // The cosines belong to the plain order; options are only built from the clarified one.
         let similarity = clarified.similarity;
-        Self { hits, similarity, judged: clarified.judged, unavailable: clarified.unavailable }
+        Self { hits, similarity, ..clarified }
     }
 }
 
@@ -94,7 +124,7 @@ pub(super) async fn find(
 ) -> Result<Found, Failure> {
     let limit = limit.max(DEPTH);
     let searches = entries.iter().map(|entry| async move {
-        let request = SearchRequest { query: query.to_owned(), limit };
+        let request = SearchRequest { query: query.to_owned(), limit, lenient: entries.len() == 1 };
         match entry.source() {
             Ok(source) => source.search(request).await,
             Err(error) => Err(error),
@@ -121,42 +151,81 @@ pub(super) async fn find(
 }
 
 fn judge(entry: &Entry, candidates: Candidates, default: Profile) -> Found {
-    let Evidence::Ranked(evidence) = candidates.evidence;
-    let policy = entry.config().clarify.policy(default);
-    let judged = (!candidates.hits.is_empty()).then(|| Judged {
-        verdict: gate::decide(&evidence.signals, &evidence.calibration.assess(&evidence.signals), policy),
-        signals: evidence.signals,
-        calibrated: evidence.calibration.calibrated,
-        unknown_terms: evidence.unknown_terms,
-        known_terms: evidence.known_terms,
-    });
-    if let Some(judged) = &judged {
+    let Candidates { hits, evidence } = candidates;
+    let found = match evidence {
+        Evidence::Ranked(evidence) => judge_ranked(entry, hits, evidence, default),
+        Evidence::Matched(evidence) => judge_matched(hits, evidence),
+    };
+    if let Some(judged) = &found.judged {
         trace(entry.slug(), judged);
     }
-    Found { hits: candidates.hits, judged, similarity: evidence.similarity, unavailable: Vec::new() }
+    found
+}
+
+fn judge_ranked(entry: &Entry, hits: Vec<Hit>, evidence: RankedEvidence, default: Profile) -> Found {
+    let policy = entry.config().clarify.policy(default);
+    let judged = (!hits.is_empty()).then(|| {
+        let verdict =
+            gate::decide(&evidence.signals, &evidence.calibration.assess(&evidence.signals), policy);
+        Judged {
+            relevance: verdict.confidence,
+            verdict,
+            signals: Some(evidence.signals),
+            calibrated: evidence.calibration.calibrated,
+            unknown_terms: evidence.unknown_terms,
+            known_terms: evidence.known_terms,
+        }
+    });
+    Found { hits, judged, similarity: evidence.similarity, fitting: None, unavailable: Vec::new() }
+}
+
+fn judge_matched(hits: Vec<Hit>, evidence: MatchEvidence) -> Found {
+    let MatchEvidence { fitting, reliability, unknown_terms, known_terms } = evidence;
+    let unexplained = !unknown_terms.is_empty();
+    let verdict = matches::decide(Lookup { fitting, reliability, unexplained });
+    let relevance = if fitting == 0 { 0.0 } else { reliability };
+    let judged = Judged { verdict, signals: None, relevance, calibrated: false, unknown_terms, known_terms };
+    let choices = labelled(hits.iter().take(fitting));
+    let similarity = Similarity::new(hits.len().min(DEPTH), |_, _| 0.0);
+    Found { hits, judged: Some(judged), similarity, fitting: Some(choices), unavailable: Vec::new() }
+}
+
+/// Hits as options, with labels that tell them apart.
+fn labelled<'a>(hits: impl Iterator<Item = &'a Hit>) -> Vec<Choice> {
+    let mut choices: Vec<Choice> = Vec::new();
+    for hit in hits {
+        let mut label = excerpt(hit.label.as_deref().unwrap_or(&hit.title), LABEL);
+        if choices.iter().any(|earlier| earlier.label == label) {
+            let detail = excerpt(&hit.document, 20);
+            label = format!("{} ({detail})", excerpt(&label, LABEL - 23));
+        }
+        choices.push(Choice { reference: hit.reference.to_string(), label });
+    }
+    choices
 }
 
 /// What the gate saw and decided, for whoever traces. Numbers only: no word of the query.
 fn trace(source: &str, judged: &Judged) {
     let Judged { verdict, signals, .. } = judged;
+    let signals = signals.as_ref();
     let _span = tracing::debug_span!(
         "gate",
         source,
-        d_mean5 = signals.d_mean5,
-        b_top1 = signals.b_top1,
-        coh_min = signals.coh_min,
-        oov = signals.oov,
-        clusters = signals.clusters,
-        lexical_hits = signals.lexical_hits,
-        dense_hits = signals.dense_hits,
+        d_mean5 = signals.map(|s| s.d_mean5),
+        b_top1 = signals.map(|s| s.b_top1),
+        coh_min = signals.map(|s| s.coh_min),
+        oov = signals.map(|s| s.oov),
+        clusters = signals.map(|s| s.clusters),
+        lexical_hits = signals.map(|s| s.lexical_hits),
+        dense_hits = signals.map(|s| s.dense_hits),
     )
     .entered();
     let ask = verdict.ask.map(gate::Reason::code);
     tracing::debug!(confidence = verdict.confidence, ask, "judged");
 }
 
-/// Puts the findings of several sources together. Confidence is comparable across sources and
-/// scores are not, so a hit ranks by its score weighted with its source's confidence.
+/// Puts the findings of several sources together. Relevance is comparable across sources and
+/// scores are not, so a hit ranks by its score weighted with its source's relevance.
 fn combine(mut parts: Vec<Found>, limit: usize) -> Found {
     if parts.len() == 1
         && let Some(only) = parts.pop()
@@ -165,9 +234,9 @@ fn combine(mut parts: Vec<Found>, limit: usize) -> Found {
     }
     let mut weighted: Vec<(f32, usize, usize)> = Vec::new();
     for (part, found) in parts.iter().enumerate() {
-        let confidence = found.confidence();
+        let relevance = found.relevance();
         for (rank, hit) in found.hits.iter().enumerate() {
-            weighted.push((hit.score * confidence, part, rank));
+            weighted.push((hit.score * relevance, part, rank));
         }
     }
     weighted.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)).then(a.2.cmp(&b.2)));
@@ -186,9 +255,8 @@ fn combine(mut parts: Vec<Found>, limit: usize) -> Found {
             Some(Hit { score: *score, ..hit.clone() })
         })
         .collect();
-    let judged = parts
-        .into_iter()
-        .filter_map(|part| part.judged)
-        .max_by(|a, b| a.verdict.confidence.total_cmp(&b.verdict.confidence));
-    Found { hits, judged, similarity, unavailable: Vec::new() }
+    // The source most likely to hold what is meant speaks for all.
+    let speaker = parts.into_iter().max_by(|a, b| a.relevance().total_cmp(&b.relevance()));
+    let (judged, fitting) = speaker.map_or((None, None), |part| (part.judged, part.fitting));
+    Found { hits, judged, similarity, fitting, unavailable: Vec::new() }
 }

@@ -19,6 +19,8 @@ pub struct Hit {
     pub title: String,
     /// Heading path inside the document, joined by " › ", if it has headings.
     pub section: Option<String>,
+    /// What to call it among options, where title and section would not tell it from others.
+    pub label: Option<String>,
     /// Where a person can read the original.
     pub url: Option<String>,
     /// Index of the passage in its document, from 0.

@@ -5,7 +5,9 @@
 pub mod documents;
 mod error;
 mod expansion;
+pub mod geo;
 mod hit;
+pub mod places;
 mod reference;
 mod refresh;
 pub mod registry;
@@ -113,6 +115,16 @@ pub struct SearchRequest {
     /// How many hits to return at most. Evidence is computed from the full ranked lists
     /// whatever this is.
     pub limit: usize,
+    /// Whether a guess at what the query may mean is welcome: the caller asked this source for it.
+    /// Without it, one of many that were asked should answer what it is plainly asked for.
+    pub lenient: bool,
+}
+
+impl SearchRequest {
+    /// A search that a caller meant for this source.
+    pub fn new(query: impl Into<String>, limit: usize) -> Self {
+        Self { query: query.into(), limit, lenient: true }
+    }
 }
 
 /// What a search found.
@@ -129,6 +141,21 @@ pub struct Candidates {
 pub enum Evidence {
     /// Ranked retrieval: strength is read from calibrated signals.
     Ranked(RankedEvidence),
+    /// Things looked up by what they are called: several may fit equally well.
+    Matched(MatchEvidence),
+}
+
+/// Evidence of a lookup.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MatchEvidence {
+    /// How many of the first hits fit equally well, counting those beyond the limit.
+    pub fitting: usize,
+    /// Probability that what is meant is among them, in (0, 1).
+    pub reliability: f32,
+    /// Words of the query that played no part.
+    pub unknown_terms: Vec<String>,
+    /// How many words of it did.
+    pub known_terms: usize,
 }
 
 /// Evidence of a ranked search.

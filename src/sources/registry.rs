@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{Health, Progress, Refreshed, Source, SourceError, Status, Trust, documents};
+use super::{Health, Progress, Refreshed, Source, SourceError, Status, Trust, documents, places};
 use crate::{
     config::SourceConfig,
     search::{
@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// Every kind of source.
-const KINDS: &[&KindEntry] = &[&documents::KIND];
+const KINDS: &[&KindEntry] = &[&documents::KIND, &places::KIND];
 
 /// What a kind brings along.
 pub struct KindEntry {

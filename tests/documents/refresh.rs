@@ -39,7 +39,10 @@ async fn finds_the_passage_and_says_where_it_came_from() {
 async fn evidence_names_the_words_nobody_wrote() {
     let bench = Bench::new(&[("cats.md", CATS), ("boats.md", BOATS)]);
     let source = bench.ready().await;
-    let Evidence::Ranked(evidence) = source.search("Which zeppelins do cats have?").await.unwrap().evidence;
+    let Evidence::Ranked(evidence) = source.search("Which zeppelins do cats have?").await.unwrap().evidence
+    else {
+        panic!("not ranked")
+    };
     assert_eq!(evidence.unknown_terms, ["zeppelins"]);
     assert_eq!(evidence.known_terms, 1);
     assert_eq!(evidence.similarity.size(), 2);
@@ -92,7 +95,7 @@ async fn an_empty_folder_answers_with_nothing() {
     assert_eq!((source.status().documents, source.status().passages), (0, 0));
     let found = source.search("anything").await.unwrap();
     assert!(found.hits.is_empty());
-    let Evidence::Ranked(evidence) = found.evidence;
+    let Evidence::Ranked(evidence) = found.evidence else { panic!("not ranked") };
     assert_eq!(evidence.unknown_terms, ["anything"]);
 
     bench.write("cats.md", CATS);

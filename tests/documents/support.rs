@@ -149,7 +149,7 @@ impl Opened {
     }
 
     pub(crate) async fn search(&self, query: &str) -> Result<Candidates, SourceError> {
-        self.0.search(SearchRequest { query: query.to_owned(), limit: 10 }).await
+        self.0.search(SearchRequest::new(query, 10)).await
     }
 
     /// References of the hits, without the slug.

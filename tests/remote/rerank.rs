@@ -46,7 +46,9 @@ async fn the_first_passages_are_blended_and_the_gate_sees_what_it_saw() {
     );
     assert!(after_hits.is_sorted_by(|a, b| a.1 >= b.1), "{after_hits:?}");
 
-    let (Evidence::Ranked(before), Evidence::Ranked(after)) = (before.evidence, after.evidence);
+    let (Evidence::Ranked(before), Evidence::Ranked(after)) = (before.evidence, after.evidence) else {
+        panic!("not ranked")
+    };
     assert_eq!(format!("{:?}", before.signals), format!("{:?}", after.signals));
     // Likeness goes with the order that is shown: b was at `gold`, and is first now.
     let (was, is) = (

@@ -131,7 +131,7 @@ impl Opened {
     }
 
     pub(crate) async fn search(&self, query: &str) -> Result<Candidates, SourceError> {
-        self.source.search(SearchRequest { query: query.to_owned(), limit: 10 }).await
+        self.source.search(SearchRequest::new(query, 10)).await
     }
 
     /// Documents of the hits.

@@ -94,6 +94,17 @@ pub async fn own(sources: &[(&str, &str)]) -> Settings {
     settings
 }
 
+/// Settings of sources that are written down as they are, over a data folder of one's own.
+pub async fn settings_of(sources: &str) -> Settings {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let folder = tempfile::tempdir().unwrap().keep();
+    let toml = format!("[data]\ndir = {:?}\n{sources}", folder.join("data"));
+    std::fs::write(folder.join("default.toml"), toml).unwrap();
+    let mut settings = config::load(&folder).unwrap();
+    settings.clarify.state_keys = vec![key("shared", 1)];
+    settings
+}
+
 pub fn key(id: &str, byte: u8) -> StateKey {
     StateKey { id: id.into(), secret: vec![byte; 32] }
 }

@@ -17,6 +17,7 @@ mod hostile;
 mod http;
 mod legacy;
 mod limits;
+mod places;
 mod sessions;
 mod state;
 mod tools;

@@ -157,6 +157,9 @@ pub struct PassageNote {
     pub is_origin: bool,
     /// Where it comes from.
     pub provenance: Provenance,
+    /// Structured fields, of sources that have them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<serde_json::Value>,
     /// What has been noted on it, newest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default)]
@@ -174,6 +177,7 @@ impl From<Passage> for PassageNote {
             position: hit.position,
             is_origin,
             provenance: hit.provenance,
+            data: hit.data,
             notes: hit.notes,
         }
     }

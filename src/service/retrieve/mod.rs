@@ -23,11 +23,17 @@ pub use values::{ExecutedQuery, HitNote, QueryOrigin, Retrieve, Retrieved, Rewri
 /// Longest query accepted, in characters.
 pub(super) const MAX_QUERY: usize = 8192;
 
+/// How many hits there are at most.
+const MOST_HITS: usize = 50;
+/// How many are shown whoever does not say.
+const USUAL_HITS: usize = 5;
+
 /// The parts of a call that have been checked.
 struct Checked<'a> {
     query: &'a str,
     entries: Vec<&'a Entry>,
-    top_k: usize,
+    /// How many hits to show, if the caller said so.
+    top_k: Option<usize>,
     clarification: Option<&'a str>,
     choice: Option<Reference>,
 }
@@ -101,7 +107,7 @@ impl Service {
     }
 
     async fn find(&self, call: &Checked<'_>, query: &str) -> Result<Found, Failure> {
-        find(&call.entries, query, call.top_k, self.clarify.profile).await
+        find(&call.entries, query, call.top_k.unwrap_or(MOST_HITS), self.clarify.profile).await
     }
 
     async fn answer_choice(
@@ -121,10 +127,15 @@ impl Service {
             .into_iter()
             .filter(|choice| choice.reference != chosen)
             .collect();
-        // With the title the user picked, the query says what it meant: that is what confidence is of.
-        let enriched = format!("{} {}", call.query, hit.title);
-        executed.push(ExecutedQuery { text: enriched.clone(), origin: QueryOrigin::Clarification });
-        let found = self.find(call, &enriched).await?;
+        let found = if plain.fitting.is_some() {
+            // Things looked up by name: which one is meant is now known.
+            plain.settled()
+        } else {
+            // With the title the user picked, the query says what it meant: that is what confidence is of.
+            let enriched = format!("{} {}", call.query, hit.title);
+            executed.push(ExecutedQuery { text: enriched.clone(), origin: QueryOrigin::Clarification });
+            self.find(call, &enriched).await?
+        };
         hit.score =
             found.hits.iter().find(|other| other.reference == hit.reference).map_or(0.0, |other| other.score);
         let argument =
@@ -158,7 +169,8 @@ impl Service {
         let alternatives = reason.map(|reason| ask::choices(reason, &found)).unwrap_or_default();
         let confidence = confidence_note(&found);
         let status = standing(&found);
-        found.hits.truncate(call.top_k);
+        let wanted = call.top_k.unwrap_or_else(|| found.worth_showing(USUAL_HITS)).min(MOST_HITS);
+        found.hits.truncate(wanted);
         let truncated =
             request.max_tokens.is_some_and(|max_tokens| budget::trim(&mut found.hits, max_tokens as usize));
         let shown: Vec<&&Entry> = call
@@ -188,7 +200,7 @@ impl Service {
 
 async fn check<'a>(view: &View<'a>, request: &'a Retrieve) -> Result<Checked<'a>, Failure> {
     let query = checked_query("query", &request.query)?;
-    if !(1..=50).contains(&request.top_k) {
+    if request.top_k.is_some_and(|top_k| !(1..=50).contains(&top_k)) {
         return Err(Failure::argument("top_k", "must be from 1 to 50"));
     }
     if request.max_tokens == Some(0) {
@@ -211,7 +223,7 @@ async fn check<'a>(view: &View<'a>, request: &'a Retrieve) -> Result<Checked<'a>
     Ok(Checked {
         query,
         entries,
-        top_k: request.top_k as usize,
+        top_k: request.top_k.map(|top_k| top_k as usize),
         clarification: checked_clarification(request.clarification.as_deref())?,
         choice,
     })
@@ -219,6 +231,7 @@ async fn check<'a>(view: &View<'a>, request: &'a Retrieve) -> Result<Checked<'a>
 
 fn standing(found: &Found) -> Standing {
     match found.judged.as_ref().map(|judged| judged.verdict.ask) {
+        _ if found.hits.is_empty() => Standing::Empty,
         None => Standing::Empty,
         Some(reason) => reason.map_or(Standing::Ok, Standing::of),
     }
@@ -231,7 +244,7 @@ pub(super) fn confidence_note(found: &Found) -> ConfidenceNote {
             probability: judged.verdict.confidence,
             calibrated: judged.calibrated,
             reasons: judged.verdict.ask.into_iter().collect(),
-            signals: Some(judged.signals),
+            signals: judged.signals,
             explanation: judged.verdict.to_string(),
         },
         None => ConfidenceNote {

@@ -25,10 +25,10 @@ pub struct Retrieve {
     /// A slug, a list of slugs, or "*" for every source.
     #[serde(default)]
     pub source: Selector,
-    /// How many hits to return, from 1 to 50.
-    #[serde(default = "default_top_k")]
+    /// How many hits to return, from 1 to 50. Left out: 5, or as many as a name fits equally well.
+    #[serde(default)]
     #[schemars(range(min = 1, max = 50))]
-    pub top_k: u32,
+    pub top_k: Option<u32>,
     /// The user's own words on an earlier weak result: searched together with `query`.
     #[serde(default)]
     #[schemars(length(max = 1000))]
@@ -60,10 +60,6 @@ pub enum RewriteMode {
     Auto,
     /// Not in this call.
     Never,
-}
-
-fn default_top_k() -> u32 {
-    5
 }
 
 /// What `retrieve` answers.

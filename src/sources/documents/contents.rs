@@ -134,6 +134,7 @@ impl Contents {
             score,
             title: document.title.clone(),
             section: (!passage.headings.is_empty()).then(|| passage.headings.join(" › ")),
+            label: None,
             url,
             position,
             provenance: Provenance {
