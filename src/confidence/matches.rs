@@ -1,6 +1,6 @@
 //! The decision on a lookup: how many things fit what was named, rather than how well one does.
 
-use super::gate::{HIGH, Level, MODERATE, Reason, Status, Verdict};
+use super::gate::{HIGH, Level, MODERATE, Profile, Reason, Status, Verdict};
 
 /// Options a person can be asked to pick from. With more, a list is of more use than a form.
 pub const MOST: usize = 10;
@@ -10,6 +10,8 @@ pub const MOST: usize = 10;
 pub struct Lookup {
     /// How many things fit equally well.
     pub fitting: usize,
+    /// Whether the first is far better known than the others that fit.
+    pub dominant: bool,
     /// Probability that what is meant is among them, in (0, 1).
     pub reliability: f32,
     /// Whether words of the query played no part.
@@ -22,8 +24,12 @@ const DOUBTFUL: f32 = 0.5;
 /// Decides on a lookup. One fitting thing is answered; two to [`MOST`] are [`Reason::Ambiguous`], more are
 /// [`Reason::TooBroad`]; nothing is [`Reason::NoMatch`], and a name among words that say nothing here
 /// [`Reason::OffVocabulary`]. Confidence is that the first is meant: reliability shared among the fitting.
-pub fn decide(lookup: Lookup) -> Verdict {
-    let Lookup { fitting, reliability, unexplained } = lookup;
+///
+/// A source that is [`Profile::Reserved`] takes a dominant one for meant, and asks about no namesakes.
+pub fn decide(lookup: Lookup, profile: Profile) -> Verdict {
+    let Lookup { reliability, unexplained, .. } = lookup;
+    let plain = lookup.dominant && profile == Profile::Reserved;
+    let fitting = if plain { lookup.fitting.min(1) } else { lookup.fitting };
     let ask = match fitting {
         0 => Some(Reason::NoMatch),
         _ if reliability < DOUBTFUL => {
@@ -79,8 +85,17 @@ mod tests {
         #[case] reason: Option<Reason>,
         #[case] confidence: f32,
     ) {
-        let verdict = decide(Lookup { fitting, reliability, unexplained });
+        let lookup = Lookup { fitting, dominant: false, reliability, unexplained };
+        let verdict = decide(lookup, Profile::Reserved);
         assert_eq!(verdict.ask, reason);
         assert!((verdict.confidence - confidence).abs() < 1e-6, "{}", verdict.confidence);
+    }
+
+    #[test]
+    fn only_the_reserved_take_the_well_known_for_meant() {
+        let lookup = Lookup { fitting: 2, dominant: true, reliability: 0.9, unexplained: false };
+        let asks = |profile| decide(lookup, profile).ask;
+        assert_eq!(asks(Profile::Reserved), None);
+        assert_eq!([Profile::Balanced, Profile::Eager].map(asks), [Some(Reason::Ambiguous); 2]);
     }
 }

@@ -90,8 +90,8 @@ impl Found {
     /// The same, now that somebody has said which one is meant.
     pub(super) fn settled(mut self) -> Self {
         if let Some(judged) = &mut self.judged {
-            let lookup = Lookup { fitting: 1, reliability: CHOSEN, unexplained: false };
-            judged.verdict = matches::decide(lookup);
+            let lookup = Lookup { fitting: 1, dominant: true, reliability: CHOSEN, unexplained: false };
+            judged.verdict = matches::decide(lookup, Profile::default());
         }
         self
     }
@@ -154,7 +154,9 @@ fn judge(entry: &Entry, candidates: Candidates, default: Profile) -> Found {
     let Candidates { hits, evidence } = candidates;
     let found = match evidence {
         Evidence::Ranked(evidence) => judge_ranked(entry, hits, evidence, default),
-        Evidence::Matched(evidence) => judge_matched(hits, evidence),
+        Evidence::Matched(evidence) => {
+            judge_matched(hits, evidence, entry.config().clarify.policy(default).profile)
+        }
     };
     if let Some(judged) = &found.judged {
         trace(entry.slug(), judged);
@@ -179,10 +181,10 @@ fn judge_ranked(entry: &Entry, hits: Vec<Hit>, evidence: RankedEvidence, default
     Found { hits, judged, similarity: evidence.similarity, fitting: None, unavailable: Vec::new() }
 }
 
-fn judge_matched(hits: Vec<Hit>, evidence: MatchEvidence) -> Found {
-    let MatchEvidence { fitting, reliability, unknown_terms, known_terms } = evidence;
+fn judge_matched(hits: Vec<Hit>, evidence: MatchEvidence, profile: Profile) -> Found {
+    let MatchEvidence { fitting, dominant, reliability, unknown_terms, known_terms } = evidence;
     let unexplained = !unknown_terms.is_empty();
-    let verdict = matches::decide(Lookup { fitting, reliability, unexplained });
+    let verdict = matches::decide(Lookup { fitting, dominant, reliability, unexplained }, profile);
     let relevance = if fitting == 0 { 0.0 } else { reliability };
     let judged = Judged { verdict, signals: None, relevance, calibrated: false, unknown_terms, known_terms };
     let choices = labelled(hits.iter().take(fitting));

@@ -150,6 +150,9 @@ pub enum Evidence {
 pub struct MatchEvidence {
     /// How many of the first hits fit equally well, counting those beyond the limit.
     pub fitting: usize,
+    /// Whether the first is so much better known than all others that fit that a person who says no more
+    /// hardly means another.
+    pub dominant: bool,
     /// Probability that what is meant is among them, in (0, 1).
     pub reliability: f32,
     /// Words of the query that played no part.

@@ -61,6 +61,8 @@ pub struct Matches {
     pub places: Vec<Place>,
     /// How many of the first fit equally well, counting what a limit cut off.
     pub fitting: usize,
+    /// Whether the first is far better known than all others that fit.
+    pub dominant: bool,
     /// How they were found.
     pub how: How,
     /// Words of the query that say nothing here.
@@ -70,6 +72,6 @@ pub struct Matches {
 impl Matches {
     /// Places found by what they are called, the first best.
     fn of(places: Vec<Place>) -> Self {
-        Self { fitting: places.len().min(1), places, how: How::Exact, unknown: Vec::new() }
+        Self { fitting: places.len().min(1), places, dominant: true, how: How::Exact, unknown: Vec::new() }
     }
 }

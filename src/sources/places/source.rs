@@ -54,7 +54,7 @@ struct PlacesSource {
 #[async_trait]
 impl Source for PlacesSource {
     async fn search(&self, request: SearchRequest) -> Result<Candidates, SourceError> {
-        let Matches { places, fitting, how, unknown } =
+        let Matches { places, fitting, dominant, how, unknown } =
             self.backend.search(&request.query, request.limit, request.lenient).await?;
         let hits = places
             .into_iter()
@@ -64,7 +64,7 @@ impl Source for PlacesSource {
         let words = request.query.split_whitespace().count();
         let known_terms = if fitting == 0 { 0 } else { words.saturating_sub(unknown.len()) };
         let reliability = reliability(how);
-        let evidence = MatchEvidence { fitting, reliability, unknown_terms: unknown, known_terms };
+        let evidence = MatchEvidence { fitting, dominant, reliability, unknown_terms: unknown, known_terms };
         Ok(Candidates { hits, evidence: Evidence::Matched(evidence) })
     }
 

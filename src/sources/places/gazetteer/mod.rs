@@ -24,6 +24,7 @@ use areas::Areas;
 use data::{City, Records};
 use names::{Bearer, Names};
 pub use query::How;
+use query::Reading;
 
 /// The embedded gazetteer, unpacked once in a process and shared: some 40 MB.
 static SHARED: LazyLock<Result<Arc<Gazetteer>, String>> =
@@ -80,7 +81,8 @@ impl Gazetteer {
         }
         let Some(reading) = self.read(text, lenient) else { return Matches::of(Vec::new()) };
         let places = reading.cities.iter().take(limit).filter_map(|city| self.place(*city)).collect();
-        Matches { places, fitting: reading.fitting, how: reading.how, unknown: reading.unknown }
+        let Reading { fitting, dominant, how, unknown, .. } = reading;
+        Matches { places, fitting, dominant, how, unknown }
     }
 
     /// The places nearest to a point, the nearest first.

@@ -25,6 +25,8 @@ pub(super) struct Reading {
     pub(super) cities: Vec<u32>,
     /// How many of the first fit equally well.
     pub(super) fitting: usize,
+    /// Whether the first has so many more inhabitants than the others that fit.
+    pub(super) dominant: bool,
     pub(super) how: How,
     /// Words that say nothing here, as written but folded.
     pub(super) unknown: Vec<String>,
@@ -92,6 +94,8 @@ const BEGINNINGS: usize = 500;
 const OTHER: f64 = 0.02;
 /// A guess stands beside a better one from this share of its weight on.
 const RIVAL: f64 = 0.1;
+/// So many times the inhabitants of all others of its name make one the city that is meant.
+const DOMINANT: f64 = 20.0;
 
 type Cut<'a> = (String, Vec<&'a str>);
 
@@ -180,28 +184,29 @@ impl Gazetteer {
     /// All cities that go by a name fit equally well; those only also called so, if they are much larger,
     /// or if there is no other.
     fn named(&self, bearers: Vec<Bearer>) -> Reading {
-        let own = bearers.iter().filter(|bearer| !bearer.other).map(|bearer| self.weight(*bearer));
-        let largest =
-            own.fold(None, |most: Option<f64>, weight| Some(most.map_or(weight, |most| most.max(weight))));
         let ranked = self.ranked(bearers);
         let best = ranked.first().map_or(0.0, |(weight, _)| *weight);
-        let least = largest.unwrap_or(best * RIVAL);
+        let least = largest_own(&ranked).unwrap_or(best * RIVAL);
         Self::reading(ranked, How::Exact, |weight, bearer| !bearer.other || weight >= least)
     }
 
     /// Of guesses, the ones that are not much less likely than the best fit.
     fn guessed(&self, bearers: Vec<Bearer>, how: How) -> Option<Reading> {
         let ranked = self.ranked(bearers);
-        let least = ranked.first()?.0 * RIVAL;
-        Some(Self::reading(ranked, how, |weight, _| weight >= least))
+        let rival = ranked.first()?.0 * RIVAL;
+        let least = largest_own(&ranked).unwrap_or(rival);
+        let fits = |weight, bearer: Bearer| weight >= if bearer.other { least } else { rival };
+        Some(Self::reading(ranked, how, fits))
     }
 
     fn reading(ranked: Vec<(f64, Bearer)>, how: How, fits: impl Fn(f64, Bearer) -> bool) -> Reading {
         let (first, rest): (Vec<_>, Vec<_>) =
             ranked.into_iter().partition(|(weight, bearer)| fits(*weight, *bearer));
         let fitting = first.len();
+        let others: f64 = first.iter().skip(1).map(|(weight, _)| weight).sum();
+        let dominant = first.first().is_some_and(|(weight, _)| *weight >= DOMINANT * others);
         let cities = first.into_iter().chain(rest).map(|(_, bearer)| bearer.city).collect();
-        Reading { cities, fitting, how, unknown: Vec::new() }
+        Reading { cities, fitting, dominant, how, unknown: Vec::new() }
     }
 
     /// Each city once, the weightiest first.
@@ -218,6 +223,11 @@ impl Gazetteer {
         let population = self.city(bearer.city).map_or(0, |city: &City| city.population);
         f64::from(population.max(1)) * if bearer.other { OTHER } else { 1.0 }
     }
+}
+
+/// The weight of the largest city that goes by one of the names.
+fn largest_own(ranked: &[(f64, Bearer)]) -> Option<f64> {
+    ranked.iter().find(|(_, bearer)| !bearer.other).map(|(weight, _)| *weight)
 }
 
 /// Every way to cut words into a name and qualifiers after or before it, the longest names first.

@@ -117,3 +117,35 @@ fn hostile_queries_end() {
         search(&text);
     }
 }
+
+/// Queries and what they mean, checked by hand: group, query, geonameid, and what that is.
+const LABELLED: &str = include_str!("../../../../tests/data/places.tsv");
+
+#[test]
+fn what_people_type_finds_what_they_mean() {
+    let rows: Vec<Vec<&str>> = LABELLED
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .map(|line| line.split('\t').collect())
+        .collect();
+    assert!(rows.len() >= 300);
+    let (mut wrong, mut asked) = (Vec::new(), Vec::new());
+    for row in &rows {
+        let [group, query, id, _] = row.as_slice() else { panic!("{row:?}") };
+        let found = search(query);
+        if found.places.first().is_none_or(|place| place.id != *id) {
+            wrong.push((query, found.places.first().map(|place| place.label())));
+        }
+        // Only the names that several cities go by leave a choice.
+        if (found.fitting > 1) != (*group == "shared") {
+            asked.push((
+                query,
+                found.how,
+                ids(&found).len(),
+                found.places.iter().take(4).map(|p| p.label()).collect::<Vec<_>>(),
+            ));
+        }
+    }
+    assert!(wrong.len() * 100 <= rows.len(), "{} of {}: {wrong:#?}", wrong.len(), rows.len());
+    assert!(asked.is_empty(), "{asked:#?}");
+}
