@@ -4,7 +4,7 @@
 use super::{data::Area, fold::fold};
 
 /// Words between a name and what qualifies it.
-const BETWEEN: [&str; 8] = ["in", "the", "of", "state", "province", "region", "one", "city"];
+pub(super) const BETWEEN: [&str; 8] = ["in", "the", "of", "state", "province", "region", "one", "city"];
 /// Shortest name that may have a slip in it, in characters.
 const FORGIVING: usize = 5;
 
@@ -20,6 +20,11 @@ impl Areas {
             all.map(fold).filter(|name| !name.is_empty()).collect()
         };
         Self(areas.iter().map(spellings).collect())
+    }
+
+    /// The words that occur in any spelling.
+    pub(super) fn words(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().flatten().flat_map(|spelling| spelling.split(' '))
     }
 
     pub(super) fn of(&self, area: Option<u16>) -> &[String] {

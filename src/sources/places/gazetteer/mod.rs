@@ -36,6 +36,8 @@ pub struct Gazetteer {
     names: Names,
     countries: Areas,
     divisions: Areas,
+    /// Every word that can be part of what qualifies a name.
+    qualifying: std::collections::HashSet<String>,
     /// Unit vectors towards the cities: a dot product orders by distance.
     vectors: Vec<[f32; 3]>,
     /// Indices of cities by id.
@@ -63,10 +65,13 @@ impl Gazetteer {
             names.extend(others);
             vectors.push(vector(city.point));
         }
+        let (countries, divisions) = (Areas::new(&records.countries), Areas::new(&records.divisions));
+        let qualifying = countries.words().chain(divisions.words()).chain(areas::BETWEEN).map(str::to_owned);
         Ok(Self {
+            qualifying: qualifying.collect(),
             names: Names::new(names).map_err(|error| error.to_string())?,
-            countries: Areas::new(&records.countries),
-            divisions: Areas::new(&records.divisions),
+            countries,
+            divisions,
             vectors,
             by_id: (0_u32..).zip(&records.cities).map(|(n, city)| (city.id, n)).collect(),
             version: hex(&Sha256::digest(packed)).chars().take(12).collect(),

@@ -69,24 +69,30 @@ impl Names {
     }
 
     /// The cities with the names nearest to `name`, at most `slips` (1 or 2) from it, and how far
-    /// they are; nothing if none is.
+    /// they are; nothing if none is. The first letter has to be right, or to have changed places with the
+    /// second: people rarely slip there, and the others are most of the names.
     pub(super) fn similar(&self, name: &str, slips: u8) -> (u8, Vec<Bearer>) {
         let builder = if slips < 2 { &*ONE_SLIP } else { &*TWO_SLIPS };
         let automaton = Slips(builder.build_dfa(name));
         let (mut nearest, mut found) = (slips, Vec::new());
-        let mut stream = self.map.search(&automaton).into_stream();
-        while let Some((key, at)) = stream.next() {
-            let mut state = automaton.start();
-            for byte in key {
-                state = automaton.accept(&state, *byte);
-            }
-            let distance = automaton.0.distance(state).to_u8();
-            if distance < nearest {
-                nearest = distance;
-                found.clear();
-            }
-            if distance == nearest {
-                found.extend_from_slice(self.at(at));
+        let mut firsts: Vec<char> = name.chars().take(2).collect();
+        firsts.dedup();
+        for first in firsts {
+            let from = first.to_string();
+            // No byte of UTF-8 is 0xFF: one more in the last is past all that begins with this letter.
+            let mut to = from.clone().into_bytes();
+            to.iter_mut().next_back().into_iter().for_each(|byte| *byte += 1);
+            let mut stream = self.map.search(&automaton).ge(&from).lt(&to).into_stream();
+            while let Some((key, at)) = stream.next() {
+                let end = key.iter().fold(automaton.start(), |state, byte| automaton.accept(&state, *byte));
+                let distance = automaton.0.distance(end).to_u8();
+                if distance < nearest {
+                    nearest = distance;
+                    found.clear();
+                }
+                if distance == nearest {
+                    found.extend_from_slice(self.at(at));
+                }
             }
         }
         (nearest, found)

@@ -140,10 +140,13 @@ impl Gazetteer {
             length if length >= SIMILAR => 1,
             _ => 0,
         };
+        // Walking all names costs much more than the rest: only where the words beside one could qualify it.
+        let worth = |(_, qualifiers): &Cut<'_>| qualifiers.iter().all(|word| self.qualifying.contains(*word));
+        let cuts: Vec<Cut<'_>> = cuts(words).filter(worth).collect();
         (1..=2).find_map(|slips| {
-            cuts(words).filter(|(name, _)| allowed(name) >= slips).find_map(|(name, qualifiers)| {
-                let (slips, bearers) = self.names.similar(&name, slips);
-                self.guessed(self.qualified(&bearers, &qualifiers), How::Similar(slips))
+            cuts.iter().filter(|(name, _)| allowed(name) >= slips).find_map(|(name, qualifiers)| {
+                let (slips, bearers) = self.names.similar(name, slips);
+                self.guessed(self.qualified(&bearers, qualifiers), How::Similar(slips))
             })
         })
     }
