@@ -223,7 +223,10 @@ def with_tokens(data):
         config = pathlib.Path(data) / f"config-{case}"
         config.mkdir()
         shipped = (ROOT / "config" / "default.toml").read_text()
-        (config / "default.toml").write_text(f"{shipped}\n[sources.policy.write]\nallowed = true\n{auth}")
+        # The handbook comes first; what stands before the next source is its own.
+        places = "\n[[sources]]\nslug = \"places\""
+        writable = shipped.replace(places, f"\n[sources.policy.write]\nallowed = true\n{places}")
+        (config / "default.toml").write_text(f"{writable}\n{auth}")
         environment = {**os.environ, "ASKBACK__SERVER__ADDRESS": f"127.0.0.1:{port}", "ASKBACK__DATA__DIR": data}
         server = subprocess.Popen(
             [BINARY, "serve", "--config", config], cwd=ROOT, env=environment, stderr=subprocess.DEVNULL

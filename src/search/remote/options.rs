@@ -12,7 +12,7 @@ impl Secret {
         Self(key)
     }
 
-    pub(super) fn reveal(&self) -> &str {
+    pub(crate) fn reveal(&self) -> &str {
         &self.0
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::{Matches, Place, gazetteer::Gazetteer};
-use crate::sources::{SourceError, geo::Point};
+use crate::sources::{Health, SourceError, geo::Point};
 
 /// Something that knows places.
 #[async_trait]
@@ -30,6 +30,9 @@ pub(super) trait Backend: Send + Sync {
 
     /// How many places it holds, if it can tell.
     fn count(&self) -> u64;
+
+    /// Whether it answered the last time.
+    fn health(&self) -> Health;
 }
 
 /// The embedded gazetteer.
@@ -63,5 +66,9 @@ impl Backend for Embedded {
 
     fn count(&self) -> u64 {
         self.0.len() as u64
+    }
+
+    fn health(&self) -> Health {
+        Health::Healthy
     }
 }

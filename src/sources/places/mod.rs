@@ -1,11 +1,12 @@
 //! The `places` kind: from a name or a point to places, several where several are meant.
 //!
-//! [`gazetteer`] is the data that comes with the program. A [`Place`] is what any backend finds;
+//! [`gazetteer`] is the data that comes with the program, [`geocoder`] asks an outside service. A [`Place`] is what any backend finds;
 //! [`describe`] says it in words and fields, and [`source`] is the [`super::Source`].
 
 mod backend;
 mod describe;
 pub mod gazetteer;
+mod geocoder;
 mod settings;
 mod source;
 

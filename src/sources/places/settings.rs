@@ -1,10 +1,17 @@
 //! The kind's own keys in `[[sources]]`.
 
+use std::{env, time::Duration};
+
+use reqwest::Url;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::sources::{Trust, registry::SettingsError};
+use super::geocoder::Options;
+use crate::{
+    search::remote::Secret,
+    sources::{Trust, registry::SettingsError},
+};
 
 /// Settings of a places source.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -13,6 +20,19 @@ pub(super) struct PlacesSettings {
     /// Where places come from.
     #[serde(default)]
     pub(super) backend: BackendName,
+    /// Base address of the geocoder; not for the gazetteer.
+    #[serde(default)]
+    url: Option<String>,
+    /// The environment variable that holds the geocoder's key.
+    #[serde(default)]
+    api_key_env: Option<String>,
+    /// Time for one request to the geocoder.
+    #[serde(default = "default_timeout", with = "humantime_serde")]
+    #[schemars(with = "String")]
+    timeout: Duration,
+    /// Language the geocoder answers in, as in `en` or `pt-BR`.
+    #[serde(default = "default_language")]
+    language: String,
 }
 
 /// Where places come from.
@@ -22,15 +42,81 @@ pub(super) enum BackendName {
     /// The cities that come with the program.
     #[default]
     Gazetteer,
+    /// A service that speaks like Nominatim.
+    Nominatim,
+    /// A service that speaks like Photon.
+    Photon,
+    /// A service that speaks like Mapbox Geocoding v6.
+    Mapbox,
+}
+
+fn default_timeout() -> Duration {
+    Duration::from_secs(5)
+}
+
+fn default_language() -> String {
+    "en".to_owned()
 }
 
 impl PlacesSettings {
+    /// Reads the settings.
+    ///
+    /// # Errors
+    /// The first key that will not do.
     pub(super) fn read(settings: &Map<String, Value>) -> Result<Self, SettingsError> {
-        serde_path_to_error::deserialize(Value::Object(settings.clone())).map_err(|error| SettingsError {
-            key: error.path().to_string(),
-            message: error.inner().to_string(),
-        })
+        let read: Self = serde_path_to_error::deserialize(Value::Object(settings.clone()))
+            .map_err(|error| wrong(&error.path().to_string(), error.inner().to_string()))?;
+        if read.backend == BackendName::Gazetteer {
+            let keys = ["url", "api_key_env", "timeout", "language"];
+            if let Some(key) = keys.into_iter().find(|key| settings.contains_key(*key)) {
+                return Err(wrong(key, "is for geocoders; the gazetteer asks no service"));
+            }
+            return Ok(read);
+        }
+        read.geocoder()?;
+        Ok(read)
     }
+
+    /// Where the geocoder is and how it is asked.
+    ///
+    /// # Errors
+    /// The first key that will not do.
+    pub(super) fn geocoder(&self) -> Result<Options, SettingsError> {
+        let base = self.url.as_deref().ok_or_else(|| {
+            wrong(
+                "url",
+                "is missing; name the geocoder's base address, such as https://nominatim.example.com",
+            )
+        })?;
+        let url =
+            Url::parse(base).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
+        let url =
+            url.ok_or_else(|| wrong("url", "must be an address that begins with http:// or https://"))?;
+        if url.query().is_some() || url.fragment().is_some() {
+            return Err(wrong("url", "must be the base address, without `?` and `#`"));
+        }
+        if !(Duration::from_millis(10)..=Duration::from_secs(60)).contains(&self.timeout) {
+            return Err(wrong("timeout", "must be from 10ms to 1m"));
+        }
+        let tag = self.language.len() <= 35
+            && !self.language.is_empty()
+            && self.language.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+        if !tag {
+            return Err(wrong("language", "must be a language tag, such as en or pt-BR"));
+        }
+        let key = match &self.api_key_env {
+            None => None,
+            Some(variable) => match env::var(variable) {
+                Ok(key) if !key.trim().is_empty() => Some(Secret::new(key.trim().to_owned())),
+                _ => return Err(wrong("api_key_env", "names a variable that is not set")),
+            },
+        };
+        Ok(Options { url, key, timeout: self.timeout, language: self.language.clone() })
+    }
+}
+
+fn wrong(key: &str, message: impl Into<String>) -> SettingsError {
+    SettingsError { key: key.to_owned(), message: message.into() }
 }
 
 pub(super) fn schema() -> Value {
@@ -41,6 +127,32 @@ pub(super) fn check(settings: &Map<String, Value>) -> Result<(), SettingsError> 
     PlacesSettings::read(settings).map(drop)
 }
 
-pub(super) fn trust(_settings: &Map<String, Value>) -> Trust {
-    Trust::CuratedAutomated
+pub(super) fn trust(settings: &Map<String, Value>) -> Trust {
+    match settings.get("backend").and_then(Value::as_str) {
+        None | Some("gazetteer") => Trust::CuratedAutomated,
+        Some(_) => Trust::ExternalPassthrough,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rstest::rstest;
+    use serde_json::json;
+
+    #[rstest]
+    #[case(json!({}), None)]
+    #[case(json!({"backend": "gazetteer", "url": "http://x"}), Some("url"))]
+    #[case(json!({"backend": "nominatim"}), Some("url"))]
+    #[case(json!({"backend": "nominatim", "url": "https://n.example.com/base"}), None)]
+    #[case(json!({"backend": "nominatim", "url": "ftp://n.example.com"}), Some("url"))]
+    #[case(json!({"backend": "nominatim", "url": "https://n.example.com?a=b"}), Some("url"))]
+    #[case(json!({"backend": "photon", "url": "http://p", "timeout": "0s"}), Some("timeout"))]
+    #[case(json!({"backend": "photon", "url": "http://p", "language": "e n"}), Some("language"))]
+    #[case(json!({"backend": "mapbox", "url": "http://p", "api_key_env": "ASKBACK_TEST_NOT_SET"}), Some("api_key_env"))]
+    #[case(json!({"backend": "google"}), Some("backend"))]
+    fn settings_are_checked(#[case] settings: Value, #[case] wrong: Option<&str>) {
+        let checked = check(settings.as_object().unwrap());
+        assert_eq!(checked.as_ref().err().map(|error| error.key.as_str()), wrong, "{checked:?}");
+    }
 }

@@ -10,13 +10,14 @@ use super::{
     How, Matches, Place,
     backend::{Backend, Embedded},
     gazetteer::Gazetteer,
+    geocoder::Geocoder,
     settings::{BackendName, PlacesSettings, trust},
 };
 use crate::{
     config::SourceConfig,
     sources::{
-        Candidates, Evidence, ExpandRequest, Expansion, Health, Hit, MatchEvidence, Passage, Progress,
-        Provenance, Reference, Refreshed, SearchRequest, Source, SourceError, Status, Strategy, Trust,
+        Candidates, Evidence, ExpandRequest, Expansion, Hit, MatchEvidence, Passage, Progress, Provenance,
+        Reference, Refreshed, SearchRequest, Source, SourceError, Status, Strategy, Trust,
         registry::Surroundings,
     },
     text::hex,
@@ -38,6 +39,16 @@ pub(super) fn open(
         .map_err(|error| SourceError::Unavailable(format!("{}: {}", error.key, error.message)))?;
     let backend: Arc<dyn Backend> = match settings.backend {
         BackendName::Gazetteer => Arc::new(Embedded(Gazetteer::shared()?)),
+        named => {
+            let options = settings
+                .geocoder()
+                .map_err(|error| SourceError::Unavailable(format!("{}: {}", error.key, error.message)))?;
+            Arc::new(match named {
+                BackendName::Photon => Geocoder::photon(options)?,
+                BackendName::Mapbox => Geocoder::mapbox(options)?,
+                _ => Geocoder::nominatim(options)?,
+            })
+        }
     };
     let opened = crate::text::now();
     Ok(Arc::new(PlacesSource { slug: config.slug.clone(), backend, opened, trust: trust(&config.settings) }))
@@ -121,7 +132,7 @@ impl Source for PlacesSource {
     fn status(&self) -> Status {
         let count = self.backend.count();
         Status {
-            health: Health::Healthy,
+            health: self.backend.health(),
             documents: count,
             passages: count,
             index_version: Some(self.backend.version()),

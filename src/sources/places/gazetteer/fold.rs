@@ -4,7 +4,7 @@ use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
 
 /// `text` as names are compared: words of letters and digits without case and accents, separated by
 /// single spaces. Apostrophes and full stops join (`L'Aquila`, `D.C.`), all other punctuation separates.
-pub(super) fn fold(text: &str) -> String {
+pub(in crate::sources::places) fn fold(text: &str) -> String {
     let mut folded = String::with_capacity(text.len());
     for c in text.nfkd().filter(|c| !is_combining_mark(*c)).flat_map(char::to_lowercase) {
         match c {

@@ -22,6 +22,7 @@ use crate::{
 };
 use areas::Areas;
 use data::{City, Records};
+pub(super) use fold::fold;
 use names::{Bearer, Names};
 pub use query::How;
 use query::Reading;
@@ -59,9 +60,8 @@ impl Gazetteer {
         let mut names = Vec::new();
         let mut vectors = Vec::with_capacity(records.cities.len());
         for (n, city) in (0_u32..).zip(&records.cities) {
-            names.push((fold::fold(&city.name), Bearer { city: n, other: false }));
-            let others =
-                city.others.split('|').map(|name| (fold::fold(name), Bearer { city: n, other: true }));
+            names.push((fold(&city.name), Bearer { city: n, other: false }));
+            let others = city.others.split('|').map(|name| (fold(name), Bearer { city: n, other: true }));
             names.extend(others);
             vectors.push(vector(city.point));
         }
