@@ -44,8 +44,8 @@ pub(super) struct Ask {
     #[arg(long, value_enum, default_value_t = Era::Auto)]
     era: Era,
     /// How many hits to show.
-    #[arg(long, default_value_t = 5)]
-    top_k: u32,
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=50))]
+    top_k: Option<u32>,
     /// Show the signals behind the decision.
     #[arg(long)]
     explain: bool,
@@ -118,12 +118,11 @@ async fn serve_here(
 
 async fn converse(arguments: &Ask, url: &str, token: Option<&str>) -> Result<(), CliError> {
     let client = connect(arguments.era, url, token).await?;
-    let mut call = json!({ "query": arguments.question, "top_k": arguments.top_k });
-    if let (Some(source), Some(object)) = (&arguments.source, call.as_object_mut()) {
-        object.insert("source".to_owned(), json!(source));
-    }
+    let mut call = serde_json::Map::from_iter([("query".to_owned(), json!(arguments.question))]);
+    call.extend(arguments.source.as_ref().map(|source| ("source".to_owned(), json!(source))));
+    call.extend(arguments.top_k.map(|top_k| ("top_k".to_owned(), json!(top_k))));
     let mut request = CallToolRequestParams::new("retrieve");
-    request.arguments = call.as_object().cloned();
+    request.arguments = Some(call);
     let result =
         client.call_tool(request).await.map_err(|error| CliError::failed("calling retrieve", error))?;
     let text = result.content.first().and_then(|content| content.as_text()).map(|text| text.text.clone());

@@ -84,6 +84,7 @@ mod tests {
     fn asked(options: &[&str]) -> Asked {
         Asked {
             form: Form::Choice,
+            slot: None,
             reason: Some(Reason::Ambiguous),
             subject: String::new(),
             options: options.iter().map(|option| (*option).to_owned()).collect(),

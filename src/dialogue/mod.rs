@@ -19,6 +19,8 @@ use crate::confidence::nagging::{self, Put};
 /// One question and what came of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Exchange {
+    /// Which round asked it, from 1: the questions of one round are asked together.
+    pub round: u32,
     /// What was asked.
     pub asked: Asked,
     /// What came back.
@@ -60,9 +62,32 @@ impl Dialogue {
         Self { exchanges: Vec::new(), may_ask: MayAsk::No(why) }
     }
 
-    /// The latest answer, if anything was asked.
+    /// The answer that decides how the latest round went, if anything was asked: the first that is not
+    /// usable, where there are several.
     pub fn last(&self) -> Option<&Exchange> {
-        self.exchanges.last()
+        let latest = self.exchanges.last()?;
+        let round = self.exchanges.iter().filter(|exchange| exchange.round == latest.round);
+        let usable = |exchange: &&Exchange| matches!(exchange.answer, Answer::Accepted(_));
+        round.clone().find(|exchange| !usable(exchange)).or(Some(latest))
+    }
+
+    /// How many rounds asked something.
+    pub fn rounds(&self) -> usize {
+        self.exchanges.last().map_or(0, |exchange| exchange.round as usize)
+    }
+
+    /// In how many rounds an answer could not be used.
+    pub fn unusable_rounds(&self) -> usize {
+        let unusable = self.exchanges.iter().filter(|exchange| exchange.answer == Answer::Unusable);
+        unusable.map(|exchange| exchange.round).collect::<std::collections::BTreeSet<_>>().len()
+    }
+
+    /// What people said about parts of the query that were asked about one by one, oldest first.
+    pub fn parts(&self) -> impl Iterator<Item = (&str, &Reply)> {
+        self.exchanges.iter().filter_map(|exchange| match (&exchange.asked.slot, &exchange.answer) {
+            (Some(slot), Answer::Accepted(reply)) => Some((slot.as_str(), reply)),
+            _ => None,
+        })
     }
 
     /// Whether `question` would not nag after what was asked already; `brought` says whether the
@@ -78,20 +103,25 @@ impl Dialogue {
         self.last().is_some_and(|exchange| exchange.answer == Answer::Unusable)
     }
 
-    /// The free text people gave, oldest first.
+    /// The free text people gave about the query as a whole, oldest first.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
-        self.exchanges.iter().filter_map(|exchange| match &exchange.answer {
+        self.whole().filter_map(|exchange| match &exchange.answer {
             Answer::Accepted(reply) => reply.text.as_deref(),
             _ => None,
         })
     }
 
-    /// The option chosen last.
+    /// The option chosen last for the query as a whole.
     pub fn choice(&self) -> Option<&str> {
-        self.exchanges.iter().rev().find_map(|exchange| match &exchange.answer {
+        self.whole().rev().find_map(|exchange| match &exchange.answer {
             Answer::Accepted(reply) => reply.choice.as_deref(),
             _ => None,
         })
+    }
+
+    /// The exchanges about the query as a whole.
+    fn whole(&self) -> impl DoubleEndedIterator<Item = &Exchange> {
+        self.exchanges.iter().filter(|exchange| exchange.asked.slot.is_none())
     }
 }
 
@@ -100,6 +130,6 @@ impl Dialogue {
 pub enum Round<R> {
     /// The tool's answer.
     Answered(R),
-    /// A question that has to be answered first.
-    Ask(Question),
+    /// Questions that have to be answered first; never none. Several are asked together.
+    Ask(Vec<Question>),
 }

@@ -11,8 +11,11 @@ pub const NONE_OF_THESE: &str = "none";
 /// Something to ask a person.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Question {
-    /// What the form asks for; also the key its answer comes back under.
+    /// What the form asks for.
     pub form: Form,
+    /// Which part of the query it is about, where several parts are asked about at a time: a short word of
+    /// lower-case letters and digits.
+    pub slot: Option<String>,
     /// Why it is asked.
     pub reason: Reason,
     /// What the person reads: plain text, already cleaned of anything retrieved that could mislead.
@@ -34,12 +37,32 @@ pub enum Form {
 }
 
 impl Form {
-    /// The key its answer comes back under.
-    pub fn key(self) -> &'static str {
+    fn name(self) -> &'static str {
         match self {
             Self::Clarification => "clarification",
             Self::Choice => "choice",
         }
+    }
+
+    /// The key its answer comes back under.
+    pub fn key(self, slot: Option<&str>) -> String {
+        match slot {
+            Some(slot) => format!("{}_{slot}", self.name()),
+            None => self.name().to_owned(),
+        }
+    }
+
+    /// What a key stands for, if it is one.
+    pub fn of_key(key: &str) -> Option<(Self, Option<String>)> {
+        [Self::Choice, Self::Clarification].into_iter().find_map(|form| {
+            let rest = key.strip_prefix(form.name())?;
+            if rest.is_empty() {
+                return Some((form, None));
+            }
+            let slot = rest.strip_prefix('_')?;
+            let plain = slot.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
+            (plain && (1..=16).contains(&slot.len())).then(|| (form, Some(slot.to_owned())))
+        })
     }
 }
 
@@ -57,6 +80,7 @@ impl Question {
     pub fn asked(&self) -> Asked {
         Asked {
             form: self.form,
+            slot: self.slot.clone(),
             reason: Some(self.reason),
             subject: super::state::digest(self.subject.as_bytes()),
             options: self.options.iter().map(|option| option.reference.clone()).collect(),

@@ -14,13 +14,16 @@ use crate::{
 };
 
 /// Layout of [`RoundState`]. A replica of another version refuses rather than misreads.
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 
 /// What a question leaves behind.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Asked {
     /// What the form asked for.
     pub form: Form,
+    /// Which part of the query it was about, if it was one of several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slot: Option<String>,
     /// Why; unknown where the client dropped the state.
     pub reason: Option<Reason>,
     /// Digest of the normalised query it was about.
@@ -42,13 +45,13 @@ pub struct RoundState {
     version: u8,
     /// Answered questions, oldest first.
     pub exchanges: Vec<Exchange>,
-    /// The question this state was handed out with.
-    pub pending: Asked,
+    /// The questions this state was handed out with.
+    pub pending: Vec<Asked>,
 }
 
 impl RoundState {
-    /// The state to hand out with a question.
-    pub fn new(exchanges: Vec<Exchange>, pending: Asked) -> Self {
+    /// The state to hand out with questions.
+    pub fn new(exchanges: Vec<Exchange>, pending: Vec<Asked>) -> Self {
         Self { version: VERSION, exchanges, pending }
     }
 }
@@ -167,12 +170,13 @@ mod tests {
     fn state() -> RoundState {
         let asked = Asked {
             form: Form::Choice,
+            slot: None,
             reason: Some(Reason::TooBroad),
             subject: "s".into(),
             options: vec!["a/b#0".into()],
         };
         let answer = Answer::Accepted(Reply { choice: None, text: Some("words".into()) });
-        RoundState::new(vec![Exchange { asked: asked.clone(), answer }], asked)
+        RoundState::new(vec![Exchange { round: 1, asked: asked.clone(), answer }], vec![asked])
     }
 
     #[test]

@@ -33,7 +33,7 @@ pub(super) fn question(query: &str, found: &Found, names: Names<'_>, again: bool
         return in_words(query, found, names, again);
     }
     let message = repeated(again, choice_message(query, found, &options));
-    Some(Question { form: Form::Choice, reason, message, subject: normalised(query), options })
+    Some(Question { form: Form::Choice, slot: None, reason, message, subject: normalised(query), options })
 }
 
 /// The question that asks for other words, whatever the hits look like.
@@ -43,6 +43,7 @@ pub(super) fn in_words(query: &str, found: &Found, names: Names<'_>, again: bool
     let message = repeated(again, clarification_message(query, reason, &judged.unknown_terms, found, names));
     Some(Question {
         form: Form::Clarification,
+        slot: None,
         reason,
         message,
         subject: normalised(query),

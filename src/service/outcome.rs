@@ -57,6 +57,9 @@ pub struct Clarification {
 pub struct AskedNote {
     /// What the form asked for.
     pub form: Form,
+    /// Which part of the query it was about, where parts were asked about one by one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slot: Option<String>,
     /// Why.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<Reason>,
@@ -95,7 +98,11 @@ impl Clarification {
         let asked = dialogue
             .exchanges
             .iter()
-            .map(|exchange| AskedNote { form: exchange.asked.form, reason: exchange.asked.reason })
+            .map(|Exchange { asked, .. }| AskedNote {
+                form: asked.form,
+                slot: asked.slot.clone(),
+                reason: asked.reason,
+            })
             .collect();
         let answer = dialogue.exchanges.iter().rev().find_map(|exchange| match &exchange.answer {
             Answer::Accepted(reply) => Some(AnswerNote::from(reply)),
@@ -124,9 +131,7 @@ pub(super) fn next(dialogue: &Dialogue, wants: bool, clarified: bool, worthwhile
         Some(Answer::TimedOut) => return Next::Answer(Outcome::TimedOut),
         Some(Answer::Failed) => return Next::Answer(Outcome::Failed),
         Some(Answer::Unusable) => {
-            let unusable =
-                dialogue.exchanges.iter().filter(|exchange| exchange.answer == Answer::Unusable).count();
-            let again = wants && unusable == 1 && dialogue.may_ask == MayAsk::Yes;
+            let again = wants && dialogue.unusable_rounds() == 1 && dialogue.may_ask == MayAsk::Yes;
             return if again { Next::Ask } else { Next::Answer(Outcome::Unusable) };
         }
         Some(Answer::Accepted(_)) | None => {}
@@ -176,6 +181,7 @@ mod tests {
     fn dialogue(answers: &[Answer], may_ask: MayAsk) -> Dialogue {
         let asked = Asked {
             form: Form::Clarification,
+            slot: None,
             reason: Some(Reason::LowScore),
             subject: String::new(),
             options: vec![],
@@ -183,7 +189,8 @@ mod tests {
         Dialogue {
             exchanges: answers
                 .iter()
-                .map(|answer| Exchange { asked: asked.clone(), answer: answer.clone() })
+                .zip(1..)
+                .map(|(answer, round)| Exchange { round, asked: asked.clone(), answer: answer.clone() })
                 .collect(),
             may_ask,
         }

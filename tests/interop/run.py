@@ -90,6 +90,7 @@ def call(client, url, tool, arguments, mode, answer, **variables):
 def clients(url):
     weak = {"query": WEAK, "source": "handbook"}
     weak_refine = {"reference": REFERENCE, "query": WEAK}
+    place = {"query": "Springfield", "source": "places"}
     cases = [
         ("strong", "retrieve", {"query": STRONG, "source": "handbook"}, "decline", 0, "not_needed"),
         ("accept", "retrieve", weak, WORDS, 1, "answered"),
@@ -98,6 +99,8 @@ def clients(url):
         ("nobody", "retrieve", weak, "nobody", 0, "unsupported"),
         ("refine-accept", "refine", weak_refine, WORDS, 1, "answered"),
         ("refine-decline", "refine", weak_refine, "decline", 1, "declined"),
+        ("place-pick", "retrieve", place, "pick", 1, "answered"),
+        ("place-decline", "retrieve", place, "decline", 1, "declined"),
     ]
     for client, (_, modes) in CLIENTS.items():
         for mode in modes:

@@ -214,3 +214,99 @@ async fn refine_reads_on_around_and_above() {
     let gone = call(&server.url, Era::Modern, &user, "refine", json!({"reference": "places/1#0"})).await;
     assert_eq!(crate::harness::code(&gone), "reference_not_found");
 }
+
+#[tokio::test]
+async fn a_places_source_describes_itself() {
+    let server = server().await;
+    let user = User::unreachable();
+    let list =
+        content(call(&server.url, Era::Modern, &user, "list_sources", json!({"family": "places"})).await);
+    assert_eq!(list["sources"][0]["slug"], "places");
+    assert_eq!(
+        (list["sources"][0]["documents"].as_u64(), list["sources"][0]["trust"].as_str()),
+        (Some(34_006), Some("curated_automated"))
+    );
+    let card =
+        content(call(&server.url, Era::Modern, &user, "describe_source", json!({"source": "places"})).await);
+    assert_eq!(card["refine_strategies"], json!(["document", "section", "adjacent"]), "{card:#}");
+    assert_eq!(card["health"]["status"].as_str().or(card["health"].as_str()), Some("healthy"), "{card:#}");
+}
+
+#[tokio::test]
+async fn a_geocoder_that_is_gone_is_a_failure_of_the_tool_and_no_more() {
+    // A port that nobody listens on any more.
+    let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let settings = settings_of(&format!(
+        "[[sources]]\nslug = \"places\"\nkind = \"places\"\n\
+         [[sources]]\nslug = \"streets\"\nkind = \"places\"\nbackend = \"photon\"\nurl = \"http://{gone}\"\n"
+    ))
+    .await;
+    let server = serve(settings).await;
+    for era in ERAS {
+        let user = User::who(&[Does::Decline]);
+        let failed =
+            call(&server.url, era, &user, "retrieve", json!({"query": "Springfield", "source": "streets"}))
+                .await;
+        assert_eq!(crate::harness::code(&failed), "backend_unavailable");
+        // The other source answers, and says who did not.
+        let both =
+            content(call(&server.url, era, &user, "retrieve", json!({"query": "Reykjavik, Iceland"})).await);
+        assert_eq!(
+            (references(&both), both["unavailable"][0]["source"].as_str()),
+            (vec!["places/3413829#0"], Some("streets"))
+        );
+    }
+}
+
+#[tokio::test]
+async fn writing_and_calibrating_are_not_for_places() {
+    let settings = settings_of(
+        "[[sources]]\nslug = \"places\"\nkind = \"places\"\n[sources.policy.write]\nallowed = true\n",
+    )
+    .await;
+    let server = serve(settings).await;
+    let write =
+        json!({"source": "places", "mode": "append", "content": "x", "provenance": {"origin": "test"}});
+    let refused = call(&server.url, Era::Modern, &User::unreachable(), "write", write).await;
+    assert_eq!(crate::harness::code(&refused), "write_not_allowed");
+}
+
+#[tokio::test]
+async fn a_question_without_an_answer_in_time_gets_all() {
+    let mut settings = settings_of("[[sources]]\nslug = \"places\"\nkind = \"places\"\n").await;
+    settings.clarify.wait = std::time::Duration::from_millis(300);
+    let server = serve(settings).await;
+    // In the stateless era nothing waits: a client that never calls again has no result to look at.
+    let user = User::who(&[Does::Hang]);
+    let arguments = json!({"query": "Springfield", "source": "places"});
+    let result = content(call(&server.url, Era::Legacy, &user, "retrieve", arguments).await);
+    assert_eq!(
+        (result["clarification"]["outcome"].as_str(), references(&result)),
+        (Some("timed_out"), all().iter().map(String::as_str).collect())
+    );
+}
+
+#[tokio::test]
+async fn the_other_rows_of_the_table_get_all_too() {
+    let server = server().await;
+    let mut none_left = settings_of("[[sources]]\nslug = \"places\"\nkind = \"places\"\n").await;
+    none_left.clarify.max_rounds = 1;
+    let once = serve(none_left).await;
+    for era in ERAS {
+        for (url, extra, script, outcome) in [
+            (&server.url, json!({"clarify": "never"}), Does::Decline, "disabled"),
+            (&server.url, json!({"choice": "places/1#0"}), Does::Decline, "stale_choice"),
+            (&once.url, json!({}), Does::Accept(json!({})), "unusable"),
+        ] {
+            let mut arguments = json!({"query": "Springfield", "source": "places"});
+            arguments.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+            if outcome == "stale_choice" {
+                arguments["clarify"] = json!("never");
+            }
+            let user = User::who(&[script]);
+            let result = content(call(url, era, &user, "retrieve", arguments).await);
+            assert_eq!(result["clarification"]["outcome"], outcome, "{era:?} {result:#}");
+            assert_eq!(references(&result), all(), "{outcome}");
+        }
+    }
+}

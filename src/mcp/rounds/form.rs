@@ -66,6 +66,7 @@ mod tests {
         };
         let question = Question {
             form,
+            slot: None,
             reason: Reason::Ambiguous,
             message: "Which?".into(),
             subject: String::new(),

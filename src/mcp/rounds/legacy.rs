@@ -28,22 +28,29 @@ impl Rounds {
     ) -> Result<CallToolResponse, ErrorData> {
         let mut exchanges: Vec<Exchange> = Vec::new();
         loop {
-            let dialogue = Dialogue { may_ask: self.may_ask(reach, exchanges.len()), exchanges };
-            let question = match self.round::<T>(call, request, &dialogue).await {
-                Ok(Round::Ask(question)) => question,
+            let dialogue = Dialogue { may_ask: self.may_ask(reach, &exchanges), exchanges };
+            let questions = match self.round::<T>(call, request, &dialogue).await {
+                Ok(Round::Ask(questions)) => questions,
                 Ok(Round::Answered(response)) => {
                     return Ok(wire::result(Ok(response), call.request_id).into());
                 }
                 Err(failure) => return Ok(wire::failed(failure, call.request_id).into()),
             };
             exchanges = dialogue.exchanges;
+            let round = exchanges.last().map_or(1, |exchange| exchange.round + 1);
             let titled = matches!(reach, Reach::BackChannel { titled: true });
-            let asking = self.ask(&question, titled, call, context);
-            let Some(answer) = asking.await else {
-                // Nobody reads what a cancelled call returns.
-                return Err(ErrorData::internal_error("the call was cancelled", None));
-            };
-            exchanges.push(Exchange { asked: question.asked(), answer });
+            for question in questions {
+                let Some(answer) = self.ask(&question, titled, call, context).await else {
+                    // Nobody reads what a cancelled call returns.
+                    return Err(ErrorData::internal_error("the call was cancelled", None));
+                };
+                let usable = matches!(answer, Answer::Accepted(_));
+                exchanges.push(Exchange { round, asked: question.asked(), answer });
+                if !usable {
+                    // Whoever closes one form does not want the next.
+                    break;
+                }
+            }
         }
     }
 

@@ -19,7 +19,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use super::{schema, wire};
 use crate::{
     access::Caller,
-    dialogue::{Dialogue, MayAsk, Round, Sealer, Silence},
+    dialogue::{Dialogue, Exchange, MayAsk, Round, Sealer, Silence},
     limits::Limits,
     service::{Failure, Service},
 };
@@ -99,8 +99,9 @@ impl Rounds {
         self.limits.run(round).await?
     }
 
-    /// Whether a round may ask after `asked` questions.
-    fn may_ask(&self, reach: &Reach, asked: usize) -> MayAsk {
+    /// Whether a round may ask after these exchanges.
+    fn may_ask(&self, reach: &Reach, exchanges: &[Exchange]) -> MayAsk {
+        let asked = exchanges.last().map_or(0, |exchange| exchange.round as usize);
         match reach {
             Reach::Nobody { why, .. } => MayAsk::No(*why),
             _ if asked >= self.service.clarify().max_rounds as usize => MayAsk::No(Silence::Exhausted),

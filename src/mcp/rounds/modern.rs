@@ -11,9 +11,14 @@ use serde_json::Value;
 
 use super::{Asked, Asks, Rounds, form, reach::Reach};
 use crate::{
-    dialogue::{self, Answer, Binding, Dialogue, Exchange, Form, MayAsk, Round, RoundState, Silence},
+    dialogue::{
+        self, Answer, Binding, Dialogue, Exchange, Form, MayAsk, Question, Round, RoundState, Silence,
+    },
     mcp::wire,
 };
+
+/// Answers without a state that are looked at.
+const MOST_ANSWERS: usize = 16;
 
 impl Rounds {
     pub(super) async fn modern<T: Asks>(
@@ -34,21 +39,22 @@ impl Rounds {
         // A client that loses the state would be asked for ever: what it said is taken, and that is it.
         let forgets =
             call.state.is_none() && exchanges.iter().any(|e| matches!(e.answer, Answer::Accepted(_)));
-        let may_ask =
-            if forgets { MayAsk::No(Silence::Exhausted) } else { self.may_ask(reach, exchanges.len()) };
+        let may_ask = if forgets { MayAsk::No(Silence::Exhausted) } else { self.may_ask(reach, &exchanges) };
         let dialogue = Dialogue { may_ask, exchanges };
-        let question = match self.round::<T>(call, request, &dialogue).await {
-            Ok(Round::Ask(question)) => question,
+        let questions = match self.round::<T>(call, request, &dialogue).await {
+            Ok(Round::Ask(questions)) => questions,
             Ok(Round::Answered(response)) => return Ok(wire::result(Ok(response), call.request_id).into()),
             Err(failure) => return Ok(wire::failed(failure, call.request_id).into()),
         };
-        let key = question.form.key().to_owned();
-        let state = RoundState::new(dialogue.exchanges, question.asked());
+        let state = RoundState::new(dialogue.exchanges, questions.iter().map(Question::asked).collect());
         let sealed = self.sealer.seal(&state, &binding).map_err(|error| {
             wire::protocol(wire::internal(&format!("a state could not be sealed: {error}")))
         })?;
-        let elicitation = InputRequest::Elicitation(ElicitRequest::new(form::elicitation(&question, true)));
-        Ok(InputRequiredResult::new(Some(BTreeMap::from([(key, elicitation)])), Some(sealed)).into())
+        let requests = questions.iter().map(|question| {
+            let elicitation = ElicitRequest::new(form::elicitation(question, true));
+            (question.form.key(question.slot.as_deref()), InputRequest::Elicitation(elicitation))
+        });
+        Ok(InputRequiredResult::new(Some(requests.collect::<BTreeMap<_, _>>()), Some(sealed)).into())
     }
 }
 
@@ -56,23 +62,30 @@ impl Rounds {
 /// makes no sense, is an unusable answer: the round decides whether to ask again. Responses to
 /// what was not asked are ignored.
 fn answered(state: RoundState, responses: Option<&InputResponses>) -> Vec<Exchange> {
-    let asked = state.pending;
-    let response = responses.and_then(|responses| responses.get(asked.form.key()));
-    let answer = response.map_or(Answer::Unusable, |response| Answer::read(response, &asked));
-    let mut exchanges = state.exchanges;
-    exchanges.push(Exchange { asked, answer });
+    let RoundState { mut exchanges, pending, .. } = state;
+    let round = exchanges.last().map_or(1, |exchange| exchange.round + 1);
+    for asked in pending {
+        let key = asked.form.key(asked.slot.as_deref());
+        let response = responses.and_then(|responses| responses.get(&key));
+        let answer = response.map_or(Answer::Unusable, |response| Answer::read(response, &asked));
+        exchanges.push(Exchange { round, asked, answer });
+    }
     exchanges
 }
 
-/// Responses without a state count as a first answer: a client may drop the state. What was asked
+/// Responses without a state count as first answers: a client may drop the state. What was asked
 /// is then unknown, so only what can be checked like an argument is taken.
 fn unasked(responses: &InputResponses) -> Vec<Exchange> {
-    [Form::Choice, Form::Clarification]
-        .into_iter()
-        .find_map(|form| {
-            let asked = dialogue::Asked { form, reason: None, subject: String::new(), options: Vec::new() };
-            let answer = Answer::read(responses.get(form.key())?, &asked);
-            Some(vec![Exchange { asked, answer }])
-        })
-        .unwrap_or_default()
+    let mut exchanges: Vec<Exchange> = Vec::new();
+    // Keys are sorted: a choice comes before a clarification of the same.
+    for (key, response) in responses.iter().take(MOST_ANSWERS) {
+        let Some((form, slot)) = Form::of_key(key) else { continue };
+        if exchanges.iter().any(|earlier| earlier.asked.slot == slot) {
+            continue;
+        }
+        let asked = dialogue::Asked { form, slot, reason: None, subject: String::new(), options: Vec::new() };
+        let answer = Answer::read(response, &asked);
+        exchanges.push(Exchange { round: 1, asked, answer });
+    }
+    exchanges
 }

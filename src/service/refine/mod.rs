@@ -81,7 +81,7 @@ impl Service {
                 };
                 let outcome = match next(&dialogue, question.is_some(), clarified, worthwhile) {
                     Next::Ask => match question {
-                        Some(question) => return Ok(Round::Ask(question)),
+                        Some(question) => return Ok(Round::Ask(vec![question])),
                         None => Outcome::NotNeeded,
                     },
                     Next::Answer(_) if stale => Outcome::StaleChoice,
@@ -153,6 +153,7 @@ impl Service {
         );
         Some(Question {
             form: Form::Choice,
+            slot: None,
             reason,
             message: ask::repeated(again, message),
             subject: ask::normalised(query),

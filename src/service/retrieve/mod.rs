@@ -95,7 +95,7 @@ impl Service {
             .is_some_and(|question| dialogue.worthwhile(question, found.known_terms() > known_before));
         let outcome = match next(&dialogue, found.wants_to_ask(), clarified, worthwhile) {
             Next::Ask => match question {
-                Some(question) => return Ok(Round::Ask(question)),
+                Some(question) => return Ok(Round::Ask(vec![question])),
                 None => Outcome::NotNeeded,
             },
             Next::Answer(_) if stale => Outcome::StaleChoice,
