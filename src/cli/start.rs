@@ -89,7 +89,7 @@ pub(super) fn surroundings(settings: Option<&Settings>) -> Result<Surroundings, 
         .zip(transport)
         .map(|(options, transport)| Arc::new(RemoteReranker::new(transport, options)) as Arc<dyn Reranker>);
     let state = Arc::new(SqliteState::new(&data_dir));
-    Ok(Surroundings { data_dir, embedding, reranker, state })
+    Ok(Surroundings { data_dir, embedding, reranker, state, configs: Arc::from([]) })
 }
 
 impl From<String> for CliError {

@@ -4,14 +4,15 @@
 use crate::{
     confidence::{
         gate::{self, Reason},
+        matches,
         options::{self, Candidate},
     },
     dialogue::{Choice, Form, Question},
-    sources::Hit,
+    sources::{Hit, OpenPart},
     text::excerpt,
 };
 
-use super::find::{DEPTH, Found};
+use super::find::{DEPTH, Found, labelled};
 
 /// How much of the user's query a message repeats, in characters.
 const QUERY: usize = 120;
@@ -36,6 +37,54 @@ pub(super) fn question(query: &str, found: &Found, names: Names<'_>, again: bool
     Some(Question { form: Form::Choice, slot: None, reason, message, subject: normalised(query), options })
 }
 
+/// The questions to ask about `found`: one for each part of the query that is open, otherwise the one
+/// about all of it.
+pub(super) fn questions(query: &str, found: &Found, names: Names<'_>, again: bool) -> Vec<Question> {
+    if found.open.is_empty() {
+        return question(query, found, names, again).into_iter().collect();
+    }
+    found.open.iter().map(|part| about(part, again)).collect()
+}
+
+/// The question about one part of a query: which of the things that fit, or what else to call it.
+fn about(part: &OpenPart, again: bool) -> Question {
+    let written = excerpt(&part.written, QUERY);
+    let what = &part.what;
+    let (form, reason, message) = match part.options.len() {
+        0 => (
+            Form::Clarification,
+            Reason::NoMatch,
+            format!(
+                "Nothing is known by the name “{written}”, which is {what}. Please say what it is called otherwise, or where it is."
+            ),
+        ),
+        count @ 1..=matches::MOST => (
+            Form::Choice,
+            Reason::Ambiguous,
+            format!(
+                "There are {count} that fit “{written}”, which is {what}. Which one do you mean? If it is none of these, say in your own words."
+            ),
+        ),
+        count => (
+            Form::Clarification,
+            Reason::TooBroad,
+            format!(
+                "There are {count} that fit “{written}”, which is {what}. Please say more precisely which one, such as its region or country."
+            ),
+        ),
+    };
+    let options = if form == Form::Choice { labelled(part.options.iter()) } else { Vec::new() };
+    let subject = format!("{} {}", part.slot, normalised(&part.written));
+    Question {
+        form,
+        slot: Some(part.slot.clone()),
+        reason,
+        message: repeated(again, message),
+        subject,
+        options,
+    }
+}
+
 /// The question that asks for other words, whatever the hits look like.
 pub(super) fn in_words(query: &str, found: &Found, names: Names<'_>, again: bool) -> Option<Question> {
     let judged = found.judged.as_ref()?;
@@ -57,6 +106,9 @@ pub(super) fn repeated(again: bool, message: String) -> String {
 
 /// The options of a choice; also what a response lists as `alternatives`.
 pub(super) fn choices(reason: Reason, found: &Found) -> Vec<Choice> {
+    if !found.open.is_empty() {
+        return found.open.iter().flat_map(|part| labelled(part.options.iter())).collect();
+    }
     if let Some(fitting) = &found.fitting {
         let to_pick = reason.form() == gate::Form::ChoiceAndClarification;
         return if to_pick { fitting.clone() } else { Vec::new() };

@@ -12,8 +12,11 @@ use crate::{
         matches::{self, Lookup},
         merge,
     },
-    dialogue::Choice,
-    sources::{Candidates, Evidence, Hit, MatchEvidence, RankedEvidence, SearchRequest, registry::Entry},
+    dialogue::{Choice, Dialogue, Reply},
+    sources::{
+        Candidates, Evidence, Hit, MatchEvidence, OpenPart, RankedEvidence, SearchRequest, Settled,
+        registry::Entry,
+    },
     text::excerpt,
 };
 
@@ -21,6 +24,8 @@ use crate::{
 pub(super) const DEPTH: usize = 10;
 /// How sure it is that somebody means what they picked.
 const CHOSEN: f32 = 0.99;
+/// How likely what is meant is among the readings of a query with open parts.
+const OPEN: f32 = 0.9;
 /// Longest label of an option, in characters.
 const LABEL: usize = 120;
 
@@ -35,6 +40,8 @@ pub(super) struct Found {
     pub similarity: Similarity,
     /// Where things were looked up: those that fit equally well, as far as a person can pick from them.
     pub fitting: Option<Vec<Choice>>,
+    /// Parts of the query that have to be settled first.
+    pub open: Vec<OpenPart>,
     /// Sources that could not be searched.
     pub unavailable: Vec<Unavailable>,
 }
@@ -82,6 +89,18 @@ impl Found {
         !listed && self.judged.as_ref().is_some_and(|judged| judged.verdict.ask.is_some())
     }
 
+    fn nothing() -> Self {
+        let similarity = Similarity::new(0, |_, _| 0.0);
+        Self {
+            hits: Vec::new(),
+            judged: None,
+            similarity,
+            fitting: None,
+            open: Vec::new(),
+            unavailable: Vec::new(),
+        }
+    }
+
     /// How many hits to show whoever did not say how many they want.
     pub(super) fn worth_showing(&self, usual: usize) -> usize {
         usual.max(self.fitting.as_ref().map_or(0, Vec::len))
@@ -121,10 +140,18 @@ pub(super) async fn find(
     query: &str,
     limit: usize,
     default: Profile,
+    dialogue: &Dialogue,
 ) -> Result<Found, Failure> {
+    let settled: Vec<Settled> = dialogue.parts().map(settled).collect();
+    let settled = &settled;
     let limit = limit.max(DEPTH);
     let searches = entries.iter().map(|entry| async move {
-        let request = SearchRequest { query: query.to_owned(), limit, lenient: entries.len() == 1 };
+        let request = SearchRequest {
+            query: query.to_owned(),
+            limit,
+            lenient: entries.len() == 1,
+            settled: settled.clone(),
+        };
         match entry.source() {
             Ok(source) => source.search(request).await,
             Err(error) => Err(error),
@@ -154,6 +181,7 @@ fn judge(entry: &Entry, candidates: Candidates, default: Profile) -> Found {
     let Candidates { hits, evidence } = candidates;
     let found = match evidence {
         Evidence::Ranked(evidence) => judge_ranked(entry, hits, evidence, default),
+        Evidence::Open(parts) => judge_open(hits, parts),
         Evidence::Matched(evidence) => {
             judge_matched(hits, evidence, entry.config().clarify.policy(default).profile)
         }
@@ -178,7 +206,14 @@ fn judge_ranked(entry: &Entry, hits: Vec<Hit>, evidence: RankedEvidence, default
             known_terms: evidence.known_terms,
         }
     });
-    Found { hits, judged, similarity: evidence.similarity, fitting: None, unavailable: Vec::new() }
+    Found {
+        hits,
+        judged,
+        similarity: evidence.similarity,
+        fitting: None,
+        open: Vec::new(),
+        unavailable: Vec::new(),
+    }
 }
 
 fn judge_matched(hits: Vec<Hit>, evidence: MatchEvidence, profile: Profile) -> Found {
@@ -189,11 +224,39 @@ fn judge_matched(hits: Vec<Hit>, evidence: MatchEvidence, profile: Profile) -> F
     let judged = Judged { verdict, signals: None, relevance, calibrated: false, unknown_terms, known_terms };
     let choices = labelled(hits.iter().take(fitting));
     let similarity = Similarity::new(hits.len().min(DEPTH), |_, _| 0.0);
-    Found { hits, judged: Some(judged), similarity, fitting: Some(choices), unavailable: Vec::new() }
+    Found {
+        hits,
+        judged: Some(judged),
+        similarity,
+        fitting: Some(choices),
+        open: Vec::new(),
+        unavailable: Vec::new(),
+    }
+}
+
+/// A query with parts that several things fit, or none: whatever was found rests on a guess.
+fn judge_open(hits: Vec<Hit>, open: Vec<OpenPart>) -> Found {
+    let nowhere = open.iter().any(|part| part.options.is_empty());
+    let readings = open.iter().map(|part| part.options.len().max(1)).product::<usize>().max(2);
+    let fitting = if nowhere { 0 } else { readings.min(matches::MOST) };
+    let lookup = Lookup { fitting, dominant: false, reliability: OPEN, unexplained: false };
+    let judged = Judged {
+        verdict: matches::decide(lookup, Profile::default()),
+        signals: None,
+        relevance: OPEN,
+        calibrated: false,
+        unknown_terms: Vec::new(),
+        known_terms: 0,
+    };
+    Found { hits, judged: Some(judged), open, ..Found::nothing() }
+}
+
+fn settled((slot, reply): (&str, &Reply)) -> Settled {
+    Settled { slot: slot.to_owned(), choice: reply.choice.clone(), text: reply.text.clone() }
 }
 
 /// Hits as options, with labels that tell them apart.
-fn labelled<'a>(hits: impl Iterator<Item = &'a Hit>) -> Vec<Choice> {
+pub(super) fn labelled<'a>(hits: impl Iterator<Item = &'a Hit>) -> Vec<Choice> {
     let mut choices: Vec<Choice> = Vec::new();
     for hit in hits {
         let mut label = excerpt(hit.label.as_deref().unwrap_or(&hit.title), LABEL);
@@ -259,6 +322,6 @@ fn combine(mut parts: Vec<Found>, limit: usize) -> Found {
         .collect();
     // The source most likely to hold what is meant speaks for all.
     let speaker = parts.into_iter().max_by(|a, b| a.relevance().total_cmp(&b.relevance()));
-    let (judged, fitting) = speaker.map_or((None, None), |part| (part.judged, part.fitting));
-    Found { hits, judged, similarity, fitting, unavailable: Vec::new() }
+    let Some(Found { judged, fitting, open, .. }) = speaker else { return Found::nothing() };
+    Found { hits, judged, similarity, fitting, open, unavailable: Vec::new() }
 }

@@ -7,10 +7,12 @@ mod error;
 mod expansion;
 pub mod geo;
 mod hit;
+mod outside;
 pub mod places;
 mod reference;
 mod refresh;
 pub mod registry;
+pub mod routes;
 
 use std::sync::Arc;
 
@@ -118,12 +120,25 @@ pub struct SearchRequest {
     /// Whether a guess at what the query may mean is welcome: the caller asked this source for it.
     /// Without it, one of many that were asked should answer what it is plainly asked for.
     pub lenient: bool,
+    /// What a person said about parts of the query that were open, oldest first.
+    pub settled: Vec<Settled>,
+}
+
+/// What a person said about an open part of a query. As hostile as the query itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settled {
+    /// Which part: the `slot` of an [`OpenPart`].
+    pub slot: String,
+    /// The reference of the option they picked.
+    pub choice: Option<String>,
+    /// Their own words.
+    pub text: Option<String>,
 }
 
 impl SearchRequest {
     /// A search that a caller meant for this source.
     pub fn new(query: impl Into<String>, limit: usize) -> Self {
-        Self { query: query.into(), limit, lenient: true }
+        Self { query: query.into(), limit, lenient: true, settled: Vec::new() }
     }
 }
 
@@ -143,6 +158,21 @@ pub enum Evidence {
     Ranked(RankedEvidence),
     /// Things looked up by what they are called: several may fit equally well.
     Matched(MatchEvidence),
+    /// Parts of the query have to be settled first; the hits are of the likeliest reading.
+    Open(Vec<OpenPart>),
+}
+
+/// A part of a query that several things fit, or none.
+#[derive(Debug, Clone)]
+pub struct OpenPart {
+    /// Names the part: lower-case letters and digits, at most 16.
+    pub slot: String,
+    /// What part it is, for people: `the start`.
+    pub what: String,
+    /// What was written there.
+    pub written: String,
+    /// What it can mean, best first; empty if nothing is known by that name.
+    pub options: Vec<Hit>,
 }
 
 /// Evidence of a lookup.

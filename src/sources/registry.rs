@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{Health, Progress, Refreshed, Source, SourceError, Status, Trust, documents, places};
+use super::{Health, Progress, Refreshed, Source, SourceError, Status, Trust, documents, places, routes};
 use crate::{
     config::SourceConfig,
     search::{
@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// Every kind of source.
-const KINDS: &[&KindEntry] = &[&documents::KIND, &places::KIND];
+const KINDS: &[&KindEntry] = &[&documents::KIND, &places::KIND, &routes::KIND];
 
 /// What a kind brings along.
 pub struct KindEntry {
@@ -52,13 +52,21 @@ pub struct Surroundings {
     pub reranker: Option<Arc<dyn Reranker>>,
     /// What is contributed to sources, and everything else that all processes share.
     pub state: Arc<dyn StateStore>,
+    /// All configured sources, for kinds that build on another.
+    pub configs: Arc<[SourceConfig]>,
 }
 
 impl Surroundings {
     /// State in `data_dir`, an embedding that never changes, and no reranker.
     pub fn new(data_dir: PathBuf, embedder: Arc<dyn Embedder>) -> Self {
         let state = Arc::new(SqliteState::new(&data_dir));
-        Self { data_dir, embedding: Arc::new(Fixed::new(embedder)), reranker: None, state }
+        Self {
+            data_dir,
+            embedding: Arc::new(Fixed::new(embedder)),
+            reranker: None,
+            state,
+            configs: Arc::from([]),
+        }
     }
 }
 
@@ -84,6 +92,20 @@ impl Kind {
     /// The names of all kinds.
     pub fn names() -> impl Iterator<Item = &'static str> {
         KINDS.iter().map(|kind| kind.name)
+    }
+
+    /// What its sources hold.
+    pub fn family(self) -> Family {
+        self.0.family
+    }
+
+    /// Opens a source of the kind.
+    pub(super) fn open(
+        self,
+        config: &SourceConfig,
+        surroundings: &Surroundings,
+    ) -> Result<Arc<dyn Source>, SourceError> {
+        (self.0.open)(config, surroundings)
     }
 
     /// JSON Schema of the kind's own settings.
@@ -145,6 +167,7 @@ impl Registry {
     /// Opens every configured source. One that cannot be opened is listed as unhealthy and tried
     /// again by [`Entry::refresh`]; the others serve.
     pub fn open(configs: &[SourceConfig], surroundings: &Surroundings) -> Self {
+        let surroundings = Surroundings { configs: configs.into(), ..surroundings.clone() };
         Self {
             entries: configs.iter().map(|config| Entry::open(config.clone(), surroundings.clone())).collect(),
         }

@@ -109,6 +109,7 @@ impl Bench {
             embedding: Arc::<RemoteEmbedding>::clone(&embedding),
             reranker,
             state: Arc::new(SqliteState::new(self.data.path())),
+            configs: Arc::from([]),
         };
         let registry = Registry::open(&[config], &surroundings);
         Opened { source: registry.get("docs").unwrap().source().unwrap(), embedding }

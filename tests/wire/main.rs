@@ -18,6 +18,7 @@ mod http;
 mod legacy;
 mod limits;
 mod places;
+mod routes;
 mod sessions;
 mod state;
 mod tools;

@@ -56,7 +56,7 @@ impl Service {
             None => clarified.then(|| words.join(" ")),
         };
         let found = match &query {
-            Some(query) => Some(find(&[call.entry], query, DEPTH, self.clarify.profile).await?),
+            Some(query) => Some(find(&[call.entry], query, DEPTH, self.clarify.profile, dialogue).await?),
             None => None,
         };
         let lead = found.as_ref().map(|found| lead(&call.origin, found, request.strategy));
@@ -74,9 +74,8 @@ impl Service {
                     self.path_question(query.as_deref().unwrap_or_default(), found, lead, &dialogue)
                 });
                 let worthwhile = match &question {
-                    Some(question) => {
-                        dialogue.worthwhile(question, self.grew(&call, found.as_ref(), clarified).await?)
-                    }
+                    Some(question) => dialogue
+                        .worthwhile(question, self.grew(&call, found.as_ref(), clarified, &dialogue).await?),
                     None => false,
                 };
                 let outcome = match next(&dialogue, question.is_some(), clarified, worthwhile) {
@@ -126,9 +125,10 @@ impl Service {
         call: &Checked<'_>,
         found: Option<&Found>,
         clarified: bool,
+        dialogue: &Dialogue,
     ) -> Result<bool, Failure> {
         let (Some(query), Some(found), true) = (call.query, found, clarified) else { return Ok(true) };
-        let before = find(&[call.entry], query, DEPTH, self.clarify.profile).await?;
+        let before = find(&[call.entry], query, DEPTH, self.clarify.profile, dialogue).await?;
         Ok(found.known_terms() > before.known_terms())
     }
 

@@ -54,7 +54,7 @@ impl Service {
         let view = self.view(caller, Scope::Read, request_id).await?;
         let call = check(&view, request).await?;
         let mut executed = vec![ExecutedQuery { text: call.query.to_owned(), origin: QueryOrigin::User }];
-        let plain = self.find(&call, call.query).await?;
+        let plain = self.find(&call, call.query, dialogue).await?;
 
         // A choice settles the question: that option only.
         let chosen = chosen(&call.entries, call.choice.as_ref(), dialogue).await?;
@@ -71,10 +71,10 @@ impl Service {
         let (found, enriched) = if clarified {
             let enriched = format!("{} {}", call.query, words.join(" "));
             executed.push(ExecutedQuery { text: enriched.clone(), origin: QueryOrigin::Clarification });
-            let mut better = self.find(&call, &enriched).await?;
+            let mut better = self.find(&call, &enriched, dialogue).await?;
             if better.wants_to_ask() {
                 // Words that have nothing to do with the question are only hidden by it.
-                let alone = self.find(&call, &words.join(" ")).await?;
+                let alone = self.find(&call, &words.join(" "), dialogue).await?;
                 if alone.confidence() > better.confidence() {
                     executed
                         .push(ExecutedQuery { text: words.join(" "), origin: QueryOrigin::Clarification });
@@ -89,15 +89,14 @@ impl Service {
 
         let dialogue = self.allowed(&call.entries, request.clarify, dialogue);
         let again = dialogue.last_was_unusable();
-        let question = ask::question(&enriched, &found, &|slug| self.name_of(slug), again);
-        let worthwhile = question
-            .as_ref()
-            .is_some_and(|question| dialogue.worthwhile(question, found.known_terms() > known_before));
-        let outcome = match next(&dialogue, found.wants_to_ask(), clarified, worthwhile) {
-            Next::Ask => match question {
-                Some(question) => return Ok(Round::Ask(vec![question])),
-                None => Outcome::NotNeeded,
-            },
+        let settled = dialogue.parts().next().is_some();
+        let questions = ask::questions(&enriched, &found, &|slug| self.name_of(slug), again);
+        // Of questions about parts, those that were answered are not open any more.
+        let brought = settled || found.known_terms() > known_before;
+        let worthwhile = questions.first().is_some_and(|question| dialogue.worthwhile(question, brought));
+        let outcome = match next(&dialogue, found.wants_to_ask(), clarified || settled, worthwhile) {
+            Next::Ask if questions.is_empty() => Outcome::NotNeeded,
+            Next::Ask => return Ok(Round::Ask(questions)),
             Next::Answer(_) if stale => Outcome::StaleChoice,
             Next::Answer(outcome) => outcome,
         };
@@ -106,8 +105,8 @@ impl Service {
         Ok(Round::Answered(self.answer(&call, request, found, executed, clarification, request_id)))
     }
 
-    async fn find(&self, call: &Checked<'_>, query: &str) -> Result<Found, Failure> {
-        find(&call.entries, query, call.top_k.unwrap_or(MOST_HITS), self.clarify.profile).await
+    async fn find(&self, call: &Checked<'_>, query: &str, dialogue: &Dialogue) -> Result<Found, Failure> {
+        find(&call.entries, query, call.top_k.unwrap_or(MOST_HITS), self.clarify.profile, dialogue).await
     }
 
     async fn answer_choice(
@@ -134,7 +133,7 @@ impl Service {
             // With the title the user picked, the query says what it meant: that is what confidence is of.
             let enriched = format!("{} {}", call.query, hit.title);
             executed.push(ExecutedQuery { text: enriched.clone(), origin: QueryOrigin::Clarification });
-            self.find(call, &enriched).await?
+            self.find(call, &enriched, dialogue).await?
         };
         hit.score =
             found.hits.iter().find(|other| other.reference == hit.reference).map_or(0.0, |other| other.score);

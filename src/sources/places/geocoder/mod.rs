@@ -16,18 +16,16 @@ use std::{
 };
 
 use async_trait::async_trait;
-use reqwest::{Client, Url, redirect};
+use reqwest::Url;
 use serde_json::Value;
 
 use super::{How, Matches, Place, backend::Backend, gazetteer::fold};
 use crate::{
     search::remote::Secret,
-    sources::{Health, SourceError, geo::Point},
+    sources::{Health, SourceError, geo::Point, outside::Outside},
     text::excerpt,
 };
 
-/// Longest answer read, in bytes.
-const LONGEST: usize = 4 << 20;
 /// Places asked for at a time.
 const MOST: usize = 20;
 /// Two results of one name within this distance, in metres, are one place: a point and its boundary.
@@ -76,7 +74,7 @@ pub(super) struct Options {
 
 /// A geocoder behind HTTP.
 pub(super) struct Geocoder {
-    client: Client,
+    outside: Outside,
     dialect: Box<dyn Dialect>,
     options: Options,
     /// Why it did not answer the last time it was asked.
@@ -97,16 +95,8 @@ impl Geocoder {
     }
 
     fn new(dialect: Box<dyn Dialect>, options: Options) -> Result<Self, SourceError> {
-        // Commands have installed it already; a second time changes nothing.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let client = Client::builder()
-            // A redirect would take queries and key to an address nobody configured.
-            .redirect(redirect::Policy::none())
-            .timeout(options.timeout)
-            .user_agent(concat!("askback/", env!("CARGO_PKG_VERSION")))
-            .build()
-            .map_err(|error| SourceError::internal("setting up the geocoder's client", error))?;
-        Ok(Self { client, dialect, options, trouble: Mutex::new(None) })
+        let outside = Outside::new(options.timeout)?;
+        Ok(Self { outside, dialect, options, trouble: Mutex::new(None) })
     }
 
     fn ask(&self) -> Ask<'_> {
@@ -115,7 +105,7 @@ impl Geocoder {
     }
 
     async fn places(&self, url: Url) -> Result<Vec<Place>, SourceError> {
-        let result = self.get_json(url).await;
+        let result = self.answer(url).await;
         *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = result.as_ref().err().cloned();
         match result {
             Ok(answer) => Ok(self.dialect.read(&answer)),
@@ -126,25 +116,11 @@ impl Geocoder {
         }
     }
 
-    /// The answer, or why there is none, without the address: it holds the query, and perhaps the key.
-    async fn get_json(&self, url: Url) -> Result<Value, String> {
-        let said = |error: reqwest::Error| match error {
-            error if error.is_timeout() => format!("did not answer within {:?}", self.options.timeout),
-            error if error.is_connect() => "cannot be reached".to_owned(),
-            _ => "broke off its answer".to_owned(),
-        };
-        let mut response = self.client.get(url).send().await.map_err(said)?;
-        if !response.status().is_success() {
-            return Err(format!("answered with status {}", response.status().as_u16()));
+    async fn answer(&self, url: Url) -> Result<Value, String> {
+        match self.outside.get(url).await? {
+            (200..300, answer) => Ok(answer),
+            (status, _) => Err(format!("answered with status {status}")),
         }
-        let mut body = Vec::new();
-        while let Some(chunk) = response.chunk().await.map_err(said)? {
-            body.extend_from_slice(&chunk);
-            if body.len() > LONGEST {
-                return Err("sent too long an answer".to_owned());
-            }
-        }
-        serde_json::from_slice(&body).map_err(|_| "answered with something that is no JSON".to_owned())
     }
 }
 
