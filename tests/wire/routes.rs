@@ -1,11 +1,15 @@
 //! A source of routes, over an engine that is a stub speaking OSRM: ends that several places fit are asked
 //! about together, ways that differ after that, and every way not to answer gets everything.
 
-use std::sync::{
-    Arc, Mutex,
-    atomic::{AtomicUsize, Ordering},
+use std::{
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
 };
 
+use askback::config::Settings;
 use axum::{Json, Router, http::Uri};
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -38,6 +42,11 @@ fn way(n: usize) -> Value {
 }
 
 async fn stub() -> Stub {
+    stub_with(|_| {}).await
+}
+
+/// The same with settings of one's own.
+async fn stub_with(change: impl FnOnce(&mut Settings)) -> Stub {
     let (ways, asked) = (Arc::new(AtomicUsize::new(2)), Arc::new(Mutex::new(Vec::new())));
     let (known, notes) = (Arc::clone(&ways), Arc::clone(&asked));
     let app = Router::new().fallback(move |uri: Uri| {
@@ -49,7 +58,9 @@ async fn stub() -> Stub {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let engine = format!("http://{}", listener.local_addr().unwrap());
     tokio::spawn(async move { axum::serve(listener, app).await });
-    Stub { server: serve(settings_of(&sources(&engine)).await).await, ways, asked }
+    let mut settings = settings_of(&sources(&engine)).await;
+    change(&mut settings);
+    Stub { server: serve(settings).await, ways, asked }
 }
 
 fn sources(engine: &str) -> String {
@@ -178,6 +189,7 @@ async fn one_end_in_other_words_settles_it() {
 #[case::cancels(&[Does::Cancel], "cancelled", 1)]
 #[case::accepts_nothing(&[Does::Accept(json!({}))], "unusable", 2)]
 #[case::out_of_range(&[Does::Accept(json!({"choice": "routes/=3413829>=2633274#9"}))], "unusable", 2)]
+#[case::not_a_number(&[Does::Accept(json!({"choice": "NaN"}))], "unusable", 2)]
 #[case::a_number(&[Does::Accept(json!({"choice": 1}))], "unusable", 2)]
 #[case::of_another_source(&[Does::Accept(json!({"choice": ILLINOIS}))], "unusable", 2)]
 #[tokio::test]
@@ -307,4 +319,47 @@ async fn a_restricted_source_of_places_lends_nothing_to_public_routes() {
             .await;
     assert_eq!(code(&failed), "backend_unavailable");
     assert!(!format!("{failed:?}").contains("4250542"), "{failed:?}");
+}
+
+#[tokio::test]
+async fn the_end_that_was_not_answered_is_asked_about_again_alone() {
+    let stub = stub().await;
+    let arguments = query("from Springfield to Paris");
+    let (_, body) = Raw::call(&stub.server.url, "retrieve", arguments.clone()).send().await;
+    let only = json!({"choice_from": {"action": "accept", "content": {"choice": ILLINOIS}}, "choice_via1": 3, "x": {}});
+    let second = Raw::call(&stub.server.url, "retrieve", arguments)
+        .with("requestState", body["result"]["requestState"].clone())
+        .with("inputResponses", only);
+    let (_, body) = second.send().await;
+    let asked = body["result"]["inputRequests"].as_object().unwrap();
+    assert_eq!(asked.keys().collect::<Vec<_>>(), ["choice_to"], "{body:#}");
+}
+
+#[tokio::test]
+async fn answers_without_a_state_count_as_first_answers() {
+    let stub = stub().await;
+    let accept = |choice: &str| json!({"action": "accept", "content": {"choice": choice}});
+    let call = Raw::call(&stub.server.url, "retrieve", query("from Springfield to Paris"))
+        .with("inputResponses", json!({"choice_from": accept(ILLINOIS), "choice_to": accept(TEXAS)}));
+    let (_, body) = call.send().await;
+    let result = &body["result"]["structuredContent"];
+    // A client that loses the state is asked once, so all ways come back.
+    assert_eq!(references(result), ["routes/=4250542>=4717560#0", "routes/=4250542>=4717560#1"], "{body:#}");
+    // A reference that is no place of the source of places is no answer.
+    let call = Raw::call(&stub.server.url, "retrieve", query("from Springfield to Reykjavik"))
+        .with("inputResponses", json!({"choice_from": accept("wiki/secret#0")}));
+    let (_, body) = call.send().await;
+    assert_eq!(references(&body["result"]["structuredContent"])[0], "routes/=4409896>=3413829#0", "{body:#}");
+}
+
+#[tokio::test]
+async fn a_client_that_fails_or_is_silent_gets_all_ways() {
+    let stub = stub().await;
+    let user = User::who(&[Does::Fail]);
+    let result = content(call(&stub.server.url, Era::Legacy, &user, "retrieve", query(PLAIN)).await);
+    assert_eq!((outcome(&result), references(&result).len()), ("failed", 2));
+    let stub = stub_with(|settings| settings.clarify.wait = Duration::from_millis(300)).await;
+    let user = User::who(&[Does::Hang]);
+    let result = content(call(&stub.server.url, Era::Legacy, &user, "retrieve", query(PLAIN)).await);
+    assert_eq!((outcome(&result), references(&result).len()), ("timed_out", 2));
 }
