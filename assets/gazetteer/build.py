@@ -59,6 +59,9 @@ DIVISIONS = {
     "US.DC": "D.C.",
 }
 
+# What everybody calls some cities, and airports do not.
+CITIES = {5128581: ["NYC"], 5368361: ["LA"], 5391959: ["SF"], 4140963: ["DC"]}
+
 
 def fold(text):
     return "".join(c for c in unicodedata.normalize("NFKD", text.lower()) if not unicodedata.combining(c))
@@ -75,7 +78,7 @@ def alternatives(city):
             continue
         seen.add(fold(name))
         kept.append(name)
-    return kept
+    return kept + CITIES.get(city["geonameid"], [])
 
 
 def main():

@@ -27,7 +27,7 @@ use names::{Bearer, Names};
 pub use query::How;
 use query::Reading;
 
-/// The embedded gazetteer, unpacked once in a process and shared: some 40 MB.
+/// The embedded gazetteer, unpacked once in a process and shared: some 60 MB.
 static SHARED: LazyLock<Result<Arc<Gazetteer>, String>> =
     LazyLock::new(|| Gazetteer::new(data::EMBEDDED).map(Arc::new));
 
