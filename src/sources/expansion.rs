@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::{Hit, Reference};
+use crate::text::head;
 
 /// How to read on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
@@ -66,6 +67,31 @@ pub struct Expansion {
     pub passages: Vec<Passage>,
     /// Whether the budget cut anything off.
     pub truncated: bool,
+}
+
+/// Characters of a token, on average.
+const TOKEN: usize = 4;
+
+impl Expansion {
+    /// The origin, cut if it must be, then as many of `others` as fit, for kinds that count a token as four
+    /// characters.
+    pub(super) fn within(budget: Budget, mut origin: Hit, others: impl IntoIterator<Item = Hit>) -> Self {
+        let mut left = budget.max_tokens.saturating_mul(TOKEN);
+        let mut truncated = origin.text.chars().count() > left;
+        origin.text = head(&origin.text, left).to_owned();
+        left -= origin.text.chars().count();
+        let mut passages = vec![Passage { hit: origin, is_origin: true }];
+        for hit in others {
+            let cost = hit.text.chars().count();
+            if cost > left {
+                truncated = true;
+                break;
+            }
+            left -= cost;
+            passages.push(Passage { hit, is_origin: false });
+        }
+        Self { passages, truncated }
+    }
 }
 
 /// One passage of an expansion.

@@ -209,6 +209,11 @@ async fn refine_reads_on_around_and_above() {
     assert!(away.is_sorted() && away[0] > 0.0, "{away:?}");
     let division = content(refine("section").await);
     assert_eq!(division["passages"][1]["title"], "Chicago");
+    // A token counts four characters: one of them holds the beginning of the name, and nothing else fits.
+    let arguments = json!({"reference": ILLINOIS, "strategy": "adjacent", "max_tokens": 1});
+    let cut = content(call(&server.url, Era::Modern, &user, "refine", arguments).await);
+    assert_eq!((cut["passages"][0]["text"].as_str(), cut["truncated"].as_bool()), (Some("Spri"), Some(true)));
+    assert_eq!(references(&cut), [ILLINOIS]);
     let unsupported = refine("similar").await;
     assert_eq!(crate::harness::code(&unsupported), "strategy_not_supported");
     let gone = call(&server.url, Era::Modern, &user, "refine", json!({"reference": "places/1#0"})).await;

@@ -16,9 +16,8 @@ use super::{
 use crate::{
     config::SourceConfig,
     sources::{
-        Candidates, Evidence, ExpandRequest, Expansion, Hit, MatchEvidence, Passage, Progress, Provenance,
-        Reference, Refreshed, SearchRequest, Source, SourceError, Status, Strategy, Trust,
-        registry::Surroundings,
+        Candidates, Evidence, ExpandRequest, Expansion, Hit, MatchEvidence, Progress, Provenance, Reference,
+        Refreshed, SearchRequest, Source, SourceError, Status, Strategy, Trust, registry::Surroundings,
     },
     text::hex,
 };
@@ -27,8 +26,6 @@ use crate::{
 const RECIPE: &str = "places1";
 /// Near places told with all details.
 const NEAR: usize = 5;
-/// Characters of a token, on average.
-const TOKEN: usize = 4;
 
 /// Opens a places source.
 pub(super) fn open(
@@ -98,26 +95,15 @@ impl Source for PlacesSource {
         if request.strategy == Strategy::Document {
             origin.text = place.details(&self.near(&place, NEAR).await?);
         }
-        let mut left = request.budget.max_tokens * TOKEN;
-        let mut truncated = origin.text.chars().count() > left;
-        origin.text = crate::text::head(&origin.text, left).to_owned();
-        left -= origin.text.chars().count();
-        let mut passages = vec![Passage { hit: origin, is_origin: true }];
-        for other in others {
-            let mut hit = self.hit(&other);
-            hit.text = format!("{} away. {}", place.away(&other), hit.text);
+        let others = others.iter().map(|other| {
+            let mut hit = self.hit(other);
+            hit.text = format!("{} away. {}", place.away(other), hit.text);
             if let Some(data) = hit.data.as_mut().and_then(|data| data.as_object_mut()) {
                 data.insert("distance_m".to_owned(), json!(place.point.distance(other.point).round()));
             }
-            let cost = hit.text.chars().count();
-            if cost > left {
-                truncated = true;
-                break;
-            }
-            left -= cost;
-            passages.push(Passage { hit, is_origin: false });
-        }
-        Ok(Expansion { passages, truncated })
+            hit
+        });
+        Ok(Expansion::within(request.budget, origin, others))
     }
 
     async fn refresh(&self, _progress: Arc<dyn Progress>) -> Result<Refreshed, SourceError> {

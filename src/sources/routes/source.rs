@@ -15,17 +15,15 @@ use crate::{
     access::Visibility,
     config::SourceConfig,
     sources::{
-        Candidates, Evidence, ExpandRequest, Expansion, Hit, MatchEvidence, Passage, Progress, Provenance,
-        Reference, Refreshed, SearchRequest, Source, SourceError, Status, Strategy, Trust,
+        Candidates, Evidence, ExpandRequest, Expansion, Hit, MatchEvidence, Progress, Provenance, Reference,
+        Refreshed, SearchRequest, Source, SourceError, Status, Strategy, Trust,
         registry::{Family, Surroundings},
     },
-    text::{head, hex},
+    text::hex,
 };
 
 /// Changes whenever the same question would be put to the engine differently.
 const RECIPE: &str = "routes1";
-/// Characters of a token, on average.
-const TOKEN: usize = 4;
 /// How likely the wanted way is among those found, once the ends are settled.
 const RELIABILITY: f32 = 0.97;
 
@@ -124,21 +122,7 @@ impl Source for RoutesSource {
                 return Err(SourceError::StrategyNotSupported { strategy, supported: STRATEGIES.to_vec() });
             }
         }
-        let mut left = request.budget.max_tokens.saturating_mul(TOKEN);
-        let mut truncated = origin.text.chars().count() > left;
-        origin.text = head(&origin.text, left).to_owned();
-        left -= origin.text.chars().count();
-        let mut passages = vec![Passage { hit: origin, is_origin: true }];
-        for hit in others {
-            let cost = hit.text.chars().count();
-            if cost > left {
-                truncated = true;
-                break;
-            }
-            left -= cost;
-            passages.push(Passage { hit, is_origin: false });
-        }
-        Ok(Expansion { passages, truncated })
+        Ok(Expansion::within(request.budget, origin, others))
     }
 
     async fn refresh(&self, _progress: Arc<dyn Progress>) -> Result<Refreshed, SourceError> {

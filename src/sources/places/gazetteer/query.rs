@@ -94,6 +94,8 @@ const BEGINNINGS: usize = 500;
 const OTHER: f64 = 0.02;
 /// A guess stands beside a better one from this share of its weight on.
 const RIVAL: f64 = 0.1;
+/// A name inside a text that is not written as one has to be of a city of so many inhabitants.
+const WELL_KNOWN: f64 = 100_000.0;
 /// So many times the inhabitants of all others of its name make one the city that is meant.
 const DOMINANT: f64 = 20.0;
 
@@ -156,11 +158,12 @@ impl Gazetteer {
         (1..=NAME).rev().find_map(|length| {
             let candidates = words.windows(length).enumerate().filter_map(|(at, window)| {
                 let name = window.join(" ");
-                let ordinary =
-                    window.iter().all(|word| FILLER.contains(word)) || !is_capitalised(text, &name);
-                let bearers = if ordinary { &[] } else { self.names.exact(&name) };
+                let filler = window.iter().all(|word| FILLER.contains(word));
+                let bearers = if filler { &[] } else { self.names.exact(&name) };
                 let weight = bearers.iter().map(|bearer| self.weight(*bearer)).fold(0.0, f64::max);
-                (!bearers.is_empty()).then_some((weight, at, bearers))
+                // Many an everyday word is the name of some small town.
+                let meant = weight >= WELL_KNOWN || is_capitalised(text, &name);
+                (meant && !bearers.is_empty()).then_some((weight, at, bearers))
             });
             let (_, at, bearers) = candidates.max_by(|a, b| a.0.total_cmp(&b.0))?;
             let unknown = words

@@ -52,6 +52,7 @@ fn names_that_are_only_also_used_do_not_stand_beside() {
 
 #[test]
 fn a_name_in_a_longer_text_is_a_doubtful_answer() {
+    assert_eq!(ids(&search("zurich airport")), ["2657896"]);
     let found = search("good restaurants in Munich");
     assert_eq!((ids(&found), found.how), (vec!["2867714"], How::Part));
     assert_eq!(found.unknown, ["good", "restaurants"]);
