@@ -1,6 +1,8 @@
 //! What can stand after a name to say which one: countries and first-level divisions, by any of
 //! their names and codes.
 
+use std::collections::BTreeMap;
+
 use super::{data::Area, fold::fold};
 
 /// Words between a name and what qualifies it.
@@ -33,18 +35,26 @@ impl Areas {
 }
 
 /// Whether `words` name areas of a place and say nothing else. `spellings` are of all its areas.
+///
+/// Goes through the words once, noting where a reading can go on: what can be read in many ways, as the
+/// same code ten times over, takes no longer than anything else.
 pub(super) fn qualifies(words: &[&str], spellings: &[&[String]]) -> bool {
-    fn rest(words: &[&str], spellings: &[&[String]], named: bool) -> bool {
-        let Some((first, after)) = words.split_first() else { return named };
-        let area = spellings.iter().copied().flatten().any(|spelling| {
-            let length = spelling.split(' ').count();
-            words
-                .split_at_checked(length)
-                .is_some_and(|(head, tail)| is(&head.join(" "), spelling) && rest(tail, spellings, true))
-        });
-        area || (BETWEEN.contains(first) && rest(after, spellings, named))
+    // For each number of words: whether they can be read, without and with an area among them.
+    let mut read: BTreeMap<usize, [bool; 2]> = BTreeMap::from([(0, [true, false])]);
+    while let Some((at, [plain, named])) = read.pop_first() {
+        let Some((first, _)) = words.get(at..).and_then(<[&str]>::split_first) else { return named };
+        if BETWEEN.contains(first) {
+            let next = read.entry(at + 1).or_default();
+            *next = [next[0] | plain, next[1] | named];
+        }
+        for spelling in spellings.iter().copied().flatten() {
+            let end = at + spelling.split(' ').count();
+            if words.get(at..end).is_some_and(|written| is(&written.join(" "), spelling)) {
+                read.entry(end).or_default()[1] = true;
+            }
+        }
     }
-    rest(words, spellings, false)
+    false
 }
 
 fn is(written: &str, spelling: &str) -> bool {
@@ -68,6 +78,8 @@ mod tests {
     #[case("illinois pizza", false)]
     #[case("in the", false)]
     #[case("i", false)]
+    #[case("usa usa usa usa usa usa usa usa usa usa usa zzz", false)]
+    #[case("usa usa usa usa usa usa usa usa usa usa usa in", true)]
     fn qualifiers(#[case] words: &str, #[case] expected: bool) {
         let illinois = ["illinois".to_owned(), "il".to_owned()];
         let country = ["united states", "usa", "us"].map(str::to_owned);

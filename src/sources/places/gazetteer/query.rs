@@ -130,7 +130,9 @@ impl Gazetteer {
     }
 
     fn beginning(&self, words: &[&str]) -> Option<Reading> {
-        cuts(words).filter(|(name, _)| name.chars().count() >= BEGINNING).find_map(|(name, qualifiers)| {
+        let worth =
+            |(name, qualifiers): &Cut<'_>| name.chars().count() >= BEGINNING && self.can_qualify(qualifiers);
+        cuts(words).filter(worth).find_map(|(name, qualifiers)| {
             let bearers = self.qualified(&self.names.beginning(&name, BEGINNINGS), &qualifiers);
             self.guessed(bearers, How::Beginning)
         })
@@ -143,8 +145,7 @@ impl Gazetteer {
             _ => 0,
         };
         // Walking all names costs much more than the rest: only where the words beside one could qualify it.
-        let worth = |(_, qualifiers): &Cut<'_>| qualifiers.iter().all(|word| self.qualifying.contains(*word));
-        let cuts: Vec<Cut<'_>> = cuts(words).filter(worth).collect();
+        let cuts: Vec<Cut<'_>> = cuts(words).filter(|(_, qualifiers)| self.can_qualify(qualifiers)).collect();
         (1..=2).find_map(|slips| {
             cuts.iter().filter(|(name, _)| allowed(name) >= slips).find_map(|(name, qualifiers)| {
                 let (slips, bearers) = self.names.similar(name, slips);
@@ -174,6 +175,11 @@ impl Gazetteer {
                 .collect();
             Some(Reading { how: How::Part, unknown, ..self.named(bearers.to_vec()) })
         })
+    }
+
+    /// Whether all words occur in what can qualify some name.
+    fn can_qualify(&self, words: &[&str]) -> bool {
+        words.iter().all(|word| self.qualifying.contains(*word))
     }
 
     fn qualified(&self, bearers: &[Bearer], qualifiers: &[&str]) -> Vec<Bearer> {
