@@ -1,11 +1,12 @@
 //! Asking an outside service for JSON, within limits of time and size.
 
-use std::time::Duration;
+use std::{env, time::Duration};
 
 use reqwest::{Client, RequestBuilder, Url, redirect};
 use serde_json::Value;
 
-use super::SourceError;
+use super::{SourceError, registry::SettingsError};
+use crate::search::remote::Secret;
 
 /// Longest answer read, in bytes.
 const LONGEST: usize = 8 << 20;
@@ -70,4 +71,32 @@ impl Outside {
             Err(_) => Err("answered with something that is no JSON".to_owned()),
         }
     }
+}
+
+/// Checks the keys that kinds over an outside service have in common, `url`, `timeout` and `api_key_env`;
+/// the base address and the service's key.
+///
+/// # Errors
+/// The first that will not do.
+pub(super) fn checked(
+    url: &str,
+    timeout: Duration,
+    api_key_env: Option<&str>,
+) -> Result<(Url, Option<Secret>), SettingsError> {
+    let url = Url::parse(url).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
+    let url = url.ok_or_else(|| {
+        SettingsError::new("url", "must be an address that begins with http:// or https://")
+    })?;
+    if url.query().is_some() || url.fragment().is_some() {
+        return Err(SettingsError::new("url", "must be the base address, without `?` and `#`"));
+    }
+    if !(Duration::from_millis(10)..=Duration::from_secs(60)).contains(&timeout) {
+        return Err(SettingsError::new("timeout", "must be from 10ms to 1m"));
+    }
+    let key = match api_key_env.map(env::var) {
+        None => None,
+        Some(Ok(key)) if !key.trim().is_empty() => Some(Secret::new(key.trim().to_owned())),
+        Some(_) => return Err(SettingsError::new("api_key_env", "names a variable that is not set")),
+    };
+    Ok((url, key))
 }

@@ -79,6 +79,13 @@ pub struct SettingsError {
     pub message: String,
 }
 
+impl SettingsError {
+    /// What is wrong with `key`, and what to do.
+    pub(super) fn new(key: &str, message: impl Into<String>) -> Self {
+        Self { key: key.to_owned(), message: message.into() }
+    }
+}
+
 /// A registered kind.
 #[derive(Clone, Copy)]
 pub struct Kind(&'static KindEntry);

@@ -1,17 +1,13 @@
 //! The kind's own keys in `[[sources]]`.
 
-use std::{env, time::Duration};
+use std::time::Duration;
 
-use reqwest::Url;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::geocoder::Options;
-use crate::{
-    search::remote::Secret,
-    sources::{Trust, registry::SettingsError},
-};
+use crate::sources::{Trust, outside::checked, registry::SettingsError};
 
 /// Settings of a places source.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -65,11 +61,11 @@ impl PlacesSettings {
     /// The first key that will not do.
     pub(super) fn read(settings: &Map<String, Value>) -> Result<Self, SettingsError> {
         let read: Self = serde_path_to_error::deserialize(Value::Object(settings.clone()))
-            .map_err(|error| wrong(&error.path().to_string(), error.inner().to_string()))?;
+            .map_err(|error| SettingsError::new(&error.path().to_string(), error.inner().to_string()))?;
         if read.backend == BackendName::Gazetteer {
             let keys = ["url", "api_key_env", "timeout", "language"];
             if let Some(key) = keys.into_iter().find(|key| settings.contains_key(*key)) {
-                return Err(wrong(key, "is for geocoders; the gazetteer asks no service"));
+                return Err(SettingsError::new(key, "is for geocoders; the gazetteer asks no service"));
             }
             return Ok(read);
         }
@@ -83,40 +79,20 @@ impl PlacesSettings {
     /// The first key that will not do.
     pub(super) fn geocoder(&self) -> Result<Options, SettingsError> {
         let base = self.url.as_deref().ok_or_else(|| {
-            wrong(
+            SettingsError::new(
                 "url",
                 "is missing; name the geocoder's base address, such as https://nominatim.example.com",
             )
         })?;
-        let url =
-            Url::parse(base).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
-        let url =
-            url.ok_or_else(|| wrong("url", "must be an address that begins with http:// or https://"))?;
-        if url.query().is_some() || url.fragment().is_some() {
-            return Err(wrong("url", "must be the base address, without `?` and `#`"));
-        }
-        if !(Duration::from_millis(10)..=Duration::from_secs(60)).contains(&self.timeout) {
-            return Err(wrong("timeout", "must be from 10ms to 1m"));
-        }
+        let (url, key) = checked(base, self.timeout, self.api_key_env.as_deref())?;
         let tag = self.language.len() <= 35
             && !self.language.is_empty()
             && self.language.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
         if !tag {
-            return Err(wrong("language", "must be a language tag, such as en or pt-BR"));
+            return Err(SettingsError::new("language", "must be a language tag, such as en or pt-BR"));
         }
-        let key = match &self.api_key_env {
-            None => None,
-            Some(variable) => match env::var(variable) {
-                Ok(key) if !key.trim().is_empty() => Some(Secret::new(key.trim().to_owned())),
-                _ => return Err(wrong("api_key_env", "names a variable that is not set")),
-            },
-        };
         Ok(Options { url, key, timeout: self.timeout, language: self.language.clone() })
     }
-}
-
-fn wrong(key: &str, message: impl Into<String>) -> SettingsError {
-    SettingsError { key: key.to_owned(), message: message.into() }
 }
 
 pub(super) fn schema() -> Value {

@@ -1,17 +1,13 @@
 //! The kind's own keys in `[[sources]]`.
 
-use std::{env, time::Duration};
+use std::time::Duration;
 
-use reqwest::Url;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::engine::{Dialect, Options};
-use crate::{
-    search::remote::Secret,
-    sources::{Trust, registry::SettingsError},
-};
+use crate::sources::{Trust, outside::checked, registry::SettingsError};
 
 /// Settings of a routes source.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -80,11 +76,11 @@ impl RoutesSettings {
     pub(super) fn read(settings: &Map<String, Value>) -> Result<Self, SettingsError> {
         for (key, remedy) in [("engine", "say osrm or valhalla"), ("url", "name the engine's base address")] {
             if !settings.contains_key(key) {
-                return Err(wrong(key, format!("is missing; {remedy}")));
+                return Err(SettingsError::new(key, format!("is missing; {remedy}")));
             }
         }
         let read: Self = serde_path_to_error::deserialize(Value::Object(settings.clone()))
-            .map_err(|error| wrong(&error.path().to_string(), error.inner().to_string()))?;
+            .map_err(|error| SettingsError::new(&error.path().to_string(), error.inner().to_string()))?;
         read.options()?;
         Ok(read)
     }
@@ -94,30 +90,13 @@ impl RoutesSettings {
     /// # Errors
     /// The first key that will not do.
     pub(super) fn options(&self) -> Result<Options, SettingsError> {
-        let url = Url::parse(&self.url)
-            .ok()
-            .filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
-        let url =
-            url.ok_or_else(|| wrong("url", "must be an address that begins with http:// or https://"))?;
-        if url.query().is_some() || url.fragment().is_some() {
-            return Err(wrong("url", "must be the base address, without `?` and `#`"));
-        }
+        let (url, key) = checked(&self.url, self.timeout, self.api_key_env.as_deref())?;
         if self.alternatives > 5 {
-            return Err(wrong("alternatives", "must be from 0 to 5"));
-        }
-        if !(Duration::from_millis(10)..=Duration::from_secs(60)).contains(&self.timeout) {
-            return Err(wrong("timeout", "must be from 10ms to 1m"));
+            return Err(SettingsError::new("alternatives", "must be from 0 to 5"));
         }
         let (dialect, usual) = match self.engine {
             EngineName::Osrm => (Dialect::Osrm, "driving"),
             EngineName::Valhalla => (Dialect::Valhalla, "auto"),
-        };
-        let key = match &self.api_key_env {
-            None => None,
-            Some(variable) => match env::var(variable) {
-                Ok(key) if !key.trim().is_empty() => Some(Secret::new(key.trim().to_owned())),
-                _ => return Err(wrong("api_key_env", "names a variable that is not set")),
-            },
         };
         Ok(Options {
             dialect,
@@ -130,10 +109,6 @@ impl RoutesSettings {
             congestion: self.congestion,
         })
     }
-}
-
-fn wrong(key: &str, message: impl Into<String>) -> SettingsError {
-    SettingsError { key: key.to_owned(), message: message.into() }
 }
 
 pub(super) fn schema() -> Value {
