@@ -19,6 +19,17 @@ pub enum Level {
     High,
 }
 
+impl Level {
+    /// The level of a confidence.
+    pub(super) fn of(confidence: f32) -> Self {
+        match confidence {
+            c if c >= HIGH => Self::High,
+            c if c >= MODERATE => Self::Moderate,
+            _ => Self::Low,
+        }
+    }
+}
+
 /// What the hits are, in a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -147,7 +158,7 @@ const INCOHERENT: f32 = -0.5;
 const MANY_CLUSTERS: u32 = 4;
 /// The cuts between levels. No profile asks from HIGH up.
 pub(super) const HIGH: f32 = 0.7;
-pub(super) const MODERATE: f32 = 0.4;
+const MODERATE: f32 = 0.4;
 
 /// Decides whether to answer or to ask, and why.
 ///
@@ -196,11 +207,7 @@ pub fn decide(signals: &Signals, assessment: &Assessment, policy: impl Into<Poli
         }
         ask = Some(reason(signals, foreign));
     }
-    let level = match assessment.confidence {
-        c if c >= HIGH => Level::High,
-        c if c >= MODERATE => Level::Moderate,
-        _ => Level::Low,
-    };
+    let level = Level::of(assessment.confidence);
     let status = match (empty, ask, level) {
         (true, ..) => Status::Empty,
         (_, Some(Reason::Ambiguous), _) => Status::Ambiguous,

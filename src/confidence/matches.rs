@@ -1,6 +1,6 @@
 //! The decision on a lookup: how many things fit what was named, rather than how well one does.
 
-use super::gate::{HIGH, Level, MODERATE, Profile, Reason, Status, Verdict};
+use super::gate::{Level, Profile, Reason, Status, Verdict};
 
 /// Options a person can be asked to pick from. With more, a list is of more use than a form.
 pub const MOST: usize = 10;
@@ -46,13 +46,8 @@ pub fn decide(lookup: Lookup, profile: Profile) -> Verdict {
         Some(Reason::Ambiguous | Reason::TooBroad) => Status::Ambiguous,
         Some(_) => Status::Weak,
     };
-    let level = match confidence {
-        c if c >= HIGH => Level::High,
-        c if c >= MODERATE => Level::Moderate,
-        _ => Level::Low,
-    };
     Verdict {
-        level,
+        level: Level::of(confidence),
         status,
         confidence,
         ask,

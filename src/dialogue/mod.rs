@@ -27,6 +27,11 @@ pub struct Exchange {
     pub answer: Answer,
 }
 
+/// How many rounds asked something, by what came of them, oldest first.
+pub fn rounds(exchanges: &[Exchange]) -> u32 {
+    exchanges.last().map_or(0, |exchange| exchange.round)
+}
+
 /// Whether a round may ask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MayAsk {
@@ -69,11 +74,6 @@ impl Dialogue {
         let round = self.exchanges.iter().filter(|exchange| exchange.round == latest.round);
         let usable = |exchange: &&Exchange| matches!(exchange.answer, Answer::Accepted(_));
         round.clone().find(|exchange| !usable(exchange)).or(Some(latest))
-    }
-
-    /// How many rounds asked something.
-    pub fn rounds(&self) -> usize {
-        self.exchanges.last().map_or(0, |exchange| exchange.round as usize)
     }
 
     /// In how many rounds an answer could not be used.

@@ -11,7 +11,7 @@ use rmcp::{
 
 use super::{Asked, Asks, Rounds, form, reach::Reach};
 use crate::{
-    dialogue::{Answer, Dialogue, Exchange, Question, Round},
+    dialogue::{self, Answer, Dialogue, Exchange, Question, Round},
     mcp::wire,
 };
 
@@ -37,7 +37,7 @@ impl Rounds {
                 Err(failure) => return Ok(wire::failed(failure, call.request_id).into()),
             };
             exchanges = dialogue.exchanges;
-            let round = exchanges.last().map_or(1, |exchange| exchange.round + 1);
+            let round = dialogue::rounds(&exchanges) + 1;
             let titled = matches!(reach, Reach::BackChannel { titled: true });
             for question in questions {
                 let Some(answer) = self.ask(&question, titled, call, context).await else {

@@ -19,7 +19,7 @@ use serde::{Serialize, de::DeserializeOwned};
 use super::{schema, wire};
 use crate::{
     access::Caller,
-    dialogue::{Dialogue, Exchange, MayAsk, Round, Sealer, Silence},
+    dialogue::{self, Dialogue, Exchange, MayAsk, Round, Sealer, Silence},
     limits::Limits,
     service::{Failure, Service},
 };
@@ -101,10 +101,10 @@ impl Rounds {
 
     /// Whether a round may ask after these exchanges.
     fn may_ask(&self, reach: &Reach, exchanges: &[Exchange]) -> MayAsk {
-        let asked = exchanges.last().map_or(0, |exchange| exchange.round as usize);
+        let asked = dialogue::rounds(exchanges);
         match reach {
             Reach::Nobody { why, .. } => MayAsk::No(*why),
-            _ if asked >= self.service.clarify().max_rounds as usize => MayAsk::No(Silence::Exhausted),
+            _ if asked >= self.service.clarify().max_rounds => MayAsk::No(Silence::Exhausted),
             _ => MayAsk::Yes,
         }
     }

@@ -63,7 +63,7 @@ impl Rounds {
 /// what was not asked are ignored.
 fn answered(state: RoundState, responses: Option<&InputResponses>) -> Vec<Exchange> {
     let RoundState { mut exchanges, pending, .. } = state;
-    let round = exchanges.last().map_or(1, |exchange| exchange.round + 1);
+    let round = dialogue::rounds(&exchanges) + 1;
     for asked in pending {
         let key = asked.form.key(asked.slot.as_deref());
         let response = responses.and_then(|responses| responses.get(&key));

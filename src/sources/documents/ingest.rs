@@ -10,7 +10,6 @@ use std::{
 };
 
 use sha2::{Digest, Sha256};
-use time::{OffsetDateTime, format_description::well_known::Rfc3339};
 
 use super::{
     calibrate,
@@ -75,7 +74,7 @@ impl Ingest<'_> {
         let _alone = lock(self.folder)?;
         self.progress.step(Stage::Scan, 0, 0);
         let scan = scan(self.settings).map_err(SourceError::Unavailable)?;
-        let at = OffsetDateTime::now_utc().format(&Rfc3339).unwrap_or_default();
+        let at = crate::text::now();
         let recipe = self.recipe();
         let pinned = self.store.pinned().map_err(store_failed)?;
         if let Some(pinned) = &pinned {
@@ -268,7 +267,7 @@ impl Ingest<'_> {
                 }
             },
         };
-        let now = OffsetDateTime::now_utc().format(&Rfc3339).unwrap_or_default();
+        let now = crate::text::now();
         let (fitted, trouble) = calibrate::calibrate(
             version,
             calibrate::outline(version)?,
